@@ -1,5 +1,5 @@
-// Package browser_test drives the console in a real browser, against the real
-// program: one script a story, each with a server of its own.
+// Package browser_test tests the console in a real browser against the real
+// program. Each script is a story with its own server.
 //
 //	go test ./test/browser -run Browser/demo/pages
 package browser_test
@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// install puts the browser's driver in place.
+// install installs the browser's driver.
 func install() error {
 	if _, err := os.Stat("../../internal/console/dist/index.html"); err != nil {
 		return errors.New("the console is not built: run make web")
@@ -31,12 +31,11 @@ func install() error {
 	return program.Packages("chromium")
 }
 
-// signInLinkPattern is a link that signs in or sets up, once.
+// signInLinkPattern matches a link that signs in or sets up, once.
 var signInLinkPattern = regexp.MustCompile(`https://[^\s"]+/(?:link|setup)#[0-9A-Za-z_-]+`)
 
 // TestBrowser runs the stories. Those whose name begins with new- have an empty
-// server each; all others share one with the demo, one after the other, in the
-// order of their names.
+// server each; all others share one with the demo, in the order of their names.
 func TestBrowser(t *testing.T) {
 	if err := install(); err != nil {
 		t.Fatal(err)
@@ -67,19 +66,19 @@ func TestBrowser(t *testing.T) {
 
 func storyName(story string) string { return strings.TrimSuffix(story, ".test.mjs") }
 
-// storyServer is where stories happen.
+// storyServer is the server of stories.
 type storyServer struct {
 	*program.Server
-	// link signs in, or sets up. origin is where the console is.
+	// link signs in or sets up. origin is the origin of the console.
 	link, origin string
-	// state is the file in which stories keep that they are signed in.
+	// state is the file with the signed-in session of stories.
 	state string
 }
 
 func startStoryServer(t *testing.T, command string) *storyServer {
 	t.Helper()
-	// Passkeys want a name, not an address. Stories send more requests a minute
-	// than people may.
+	// Passkeys need a host name and not an IP address. Stories send more
+	// requests per minute than people may.
 	env := []string{"FANFARE_LISTEN=localhost:0", "FANFARE_LIMITS=people=0/0/0"}
 	s := &storyServer{Server: program.Start(t, program.Options{Command: command, Env: env}), state: filepath.Join(t.TempDir(), "state.json")}
 	s.link = signInLinkPattern.FindString(s.Out.String() + s.Log.String())

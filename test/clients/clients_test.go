@@ -1,6 +1,6 @@
 // Package clients_test generates clients of the contract with public tools,
-// as it is and with options only, and runs a program with each against the
-// real server. The programs are what docs/guides/clients.md shows.
+// without changes to the contract, and runs a program with each against the
+// real server. docs/guides/clients.md shows these programs.
 package clients_test
 
 import (
@@ -30,20 +30,21 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// client is a client that a tool generates, in a folder of its own.
+// client is a generated client in a separate folder.
 type client struct {
 	folder string
-	// inputs are the files that decide what is generated, besides the contract.
+	// inputs are the files that the generated code depends on, besides the
+	// contract.
 	inputs []string
-	// output is what is generated; a mark in it says from what.
+	// output is the generated code; a mark in it identifies its inputs.
 	output string
 	// generate, build and run are commands in the folder.
 	generate, build, run []string
-	// install puts the tool in place.
+	// install installs the tool.
 	install func(folder string) error
 }
 
-// clients are tried by make test, and with the tag contract there are more.
+// clients are tested by make test; the tag contract adds more.
 var clients = []client{
 	{
 		folder: "go", inputs: []string{"oapi-codegen.yaml", root + "/../tools/go.mod"}, output: "fanfare",
@@ -79,10 +80,10 @@ func TestClients(t *testing.T) {
 	}
 }
 
-// packages installs what the lock file of a folder names.
+// packages installs the packages of a folder's lock file.
 func packages(folder string) error { return program.PackagesIn(folder) }
 
-// runCommand runs a command in the folder and returns what it printed.
+// runCommand runs a command in the folder and returns its output.
 func (c *client) runCommand(t *testing.T, command []string, env []string) string {
 	t.Helper()
 	cmd := exec.Command(command[0], command[1:]...)
@@ -97,7 +98,7 @@ func (c *client) runCommand(t *testing.T, command []string, env []string) string
 	return string(out)
 }
 
-// generateIfChanged generates the client where anything that it is made of has changed.
+// generateIfChanged generates the client if one of its inputs has changed.
 func (c *client) generateIfChanged(t *testing.T) {
 	t.Helper()
 	h := sha256.New()
@@ -130,8 +131,7 @@ func (c *client) generateIfChanged(t *testing.T) {
 	}
 }
 
-// checkRun runs the program in a workspace of its own and compares what it has
-// seen.
+// checkRun runs the program in a separate workspace and compares its output.
 func (c *client) checkRun(t *testing.T, s *program.Server) {
 	t.Helper()
 	made := s.Run("workspace", "create", "--name", c.folder, "--plan", "growth", "--owner", c.folder+"@example.com", "--json")
@@ -161,8 +161,8 @@ func (c *client) checkRun(t *testing.T, s *program.Server) {
 	}
 }
 
-// guideCommands are the commands of the guide; they are the generate of the clients,
-// for a reader who has none of this repository.
+// guideCommands are the commands in the guide. They equal the generate commands
+// of the clients, for a reader without this repository.
 var guideCommands = []string{
 	"go run github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2 -config oapi-codegen.yaml openapi.yaml",
 	"npx openapi-typescript openapi.yaml --default-non-nullable=false -o fanfare.gen.ts",
@@ -170,7 +170,7 @@ var guideCommands = []string{
 	"openapi-python-client generate --path openapi.yaml --meta none --config openapi-python-client.yaml --output-path fanfare",
 }
 
-// TestGuide wants every line of code in the guide to be one that runs here.
+// TestGuide checks that every line of code in the guide is one that runs here.
 func TestGuide(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(root + "/docs/guides/clients.md")

@@ -26,8 +26,8 @@ func init() {
 		})
 }
 
-// environment installs what the requirements of a folder name, with their
-// hashes, into an environment of its own, once for each list.
+// environment installs the requirements of a folder, with their hashes, into a
+// virtual environment, once for each list.
 func environment(folder string) error {
 	wanted, err := os.ReadFile(filepath.Join(folder, "requirements.txt"))
 	if err != nil {

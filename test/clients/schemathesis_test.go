@@ -14,10 +14,9 @@ import (
 )
 
 // TestSchemathesis lets Schemathesis derive requests from the contract and
-// judge what the real server answers: no 5xx, no status, header or body that
-// the contract does not describe, no invalid request accepted. With
-// FANFARE_DRILL=full it tries every value at the border of every schema, which
-// takes about 15 minutes.
+// check the answers of the real server: no 5xx, no undocumented status, header
+// or body, no invalid request accepted. With FANFARE_DRILL=full it tries every
+// boundary value of every schema, which takes about 15 minutes.
 func TestSchemathesis(t *testing.T) {
 	const folder = "schemathesis"
 	if err := environment(folder); err != nil {
@@ -25,7 +24,7 @@ func TestSchemathesis(t *testing.T) {
 	}
 	s := program.Start(t, program.Options{Env: []string{
 		"FANFARE_LIMITS=growth=0/0/0",
-		// Nothing listens there, so that platforms are out of reach at once.
+		// No server listens there, so that calls to platforms fail at once.
 		"FANFARE_PLATFORM_URLS=" + strings.Join([]string{
 			"google_ads=http://127.0.0.1:9", "meta_ads=http://127.0.0.1:9", "tiktok_ads=http://127.0.0.1:9", "linkedin_ads=http://127.0.0.1:9", "ga4=http://127.0.0.1:9",
 		}, ","),

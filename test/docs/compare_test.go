@@ -9,11 +9,11 @@ import (
 	"testing"
 )
 
-// omitted stands for what a guide leaves out: alone it is anything, at the end of
-// a text any end, as a member any other members.
+// omitted marks what a guide omits: alone it is any value, at the end of a text
+// any end, as a member any other members.
 const omitted = "…"
 
-// differences tells where an answer is not what a guide shows.
+// differences returns where an answer differs from the guide.
 func differences(at string, got, want any) []string {
 	switch want := want.(type) {
 	case string:

@@ -1,5 +1,5 @@
-// Package docs_test runs every block of code in the guides, in its order,
-// against the real program, and compares the answers that the guides show.
+// Package docs_test runs every code block of the guides in order against the
+// real program, and compares the output with the guides.
 package docs_test
 
 import (
@@ -25,13 +25,13 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// neededPrograms are the programs that blocks are written for, and how to get them.
+// neededPrograms are the programs of the blocks, and how to install them.
 var neededPrograms = map[string]string{
 	"curl": "apt-get install curl", "jq": "apt-get install jq", "node": "apt-get install nodejs (20 or newer)",
 	"python3": "apt-get install python3", "go": "see go.dev/doc/install",
 }
 
-// skippedBlocks are blocks that a reader runs and that have happened here already.
+// skippedBlocks are blocks for readers that the test has already done.
 var skippedBlocks = map[string]string{"make run": "the server of this test is what it starts"}
 
 func TestGuides(t *testing.T) {
@@ -47,7 +47,8 @@ func TestGuides(t *testing.T) {
 	if err != nil || len(files) < 10 {
 		t.Fatalf("got %d guides and %v, want at least 10", len(files), err)
 	}
-	// Guides take turns: each program that they start wants a processor.
+	// Guides run one after the other, because each program that they start
+	// needs a processor.
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			r := newGuideReader(t, s)
@@ -61,9 +62,9 @@ func TestGuides(t *testing.T) {
 
 var keyPattern = regexp.MustCompile(`fanf_[0-9A-Za-z]{36}`)
 
-// demoKey waits until the demo is there and has told its key, which it does
-// once it serves. That takes longer than for other servers: three months of
-// numbers come first.
+// demoKey waits until the demo is ready and returns the key that it prints.
+// This takes longer than for other servers, because the demo first syncs three
+// months of metrics.
 func demoKey(t *testing.T, s *program.Server) string {
 	t.Helper()
 	deadline := time.Now().Add(5 * time.Minute)
@@ -81,12 +82,12 @@ func demoKey(t *testing.T, s *program.Server) string {
 	return ""
 }
 
-// guideReader follows one guide with a workspace of its own.
+// guideReader follows one guide with a separate workspace.
 type guideReader struct {
 	t   *testing.T
 	dir string
 	env map[string]string
-	// out is what the last block printed.
+	// out is the output of the last block.
 	out string
 }
 
@@ -115,7 +116,7 @@ func newGuideReader(t *testing.T, s *program.Server) *guideReader {
 
 var codeBlock = regexp.MustCompile("(?ms)^```([a-z]*)\n(.*?)^```$")
 
-// runGuide runs a guide from its start to its end.
+// runGuide runs a guide from start to end.
 func (r *guideReader) runGuide(file string) {
 	r.t.Helper()
 	text, err := os.ReadFile(file)
@@ -144,7 +145,7 @@ func (r *guideReader) runGuide(file string) {
 	}
 }
 
-// blockCommands run a block of a language that was written to a file.
+// blockCommands run a block of a language from a file.
 var blockCommands = map[string]struct{ file, program string }{
 	"js": {"block.mjs", "node"}, "python": {"block.py", "python3"}, "go": {"block.go", "go run"},
 }
@@ -154,8 +155,8 @@ func (r *guideReader) runBlock(where, language, block string) {
 	if skippedBlocks[strings.TrimSpace(block)] != "" || language == "text" {
 		return
 	}
-	// A shell keeps its variables from block to block, so they are written
-	// down at the end of each.
+	// Shell variables persist between blocks, so each block writes them to a
+	// file at its end.
 	script := "set -ae\n" + block + "\nenv -0 > .environment\n"
 	if c, known := blockCommands[language]; known {
 		if err := os.WriteFile(filepath.Join(r.dir, c.file), []byte(block), 0o600); err != nil {
@@ -182,7 +183,7 @@ func (r *guideReader) runBlock(where, language, block string) {
 	}
 }
 
-// readVariables takes over what a shell has set.
+// readVariables reads the variables that a shell block has set.
 func (r *guideReader) readVariables() {
 	r.t.Helper()
 	text, err := os.ReadFile(filepath.Join(r.dir, ".environment"))
@@ -196,7 +197,7 @@ func (r *guideReader) readVariables() {
 	}
 }
 
-// checkOutput holds what was printed against what the guide shows.
+// checkOutput compares the output with the guide.
 func (r *guideReader) checkOutput(where, block string) {
 	r.t.Helper()
 	var want, got any

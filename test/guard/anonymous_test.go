@@ -13,7 +13,7 @@ import (
 	"fanfare/test/program"
 )
 
-// folderSize is how many bytes the files of a folder have.
+// folderSize returns the total size of the files in a folder.
 func folderSize(t *testing.T, dir string) (total int64) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
@@ -32,9 +32,8 @@ func folderSize(t *testing.T, dir string) (total int64) {
 	return total
 }
 
-// TestDrillAnonymous has somebody without a key or a session call everything
-// that such a person can call. The data folder must not grow with it: what it
-// may grow by does not depend on the number of calls.
+// TestDrillAnonymous calls everything that needs no key and no session. The
+// growth of the data folder must not depend on the number of calls.
 func TestDrillAnonymous(t *testing.T) {
 	t.Parallel()
 	challenges := 2_000

@@ -9,9 +9,9 @@ import (
 	"fanfare/internal/fanfaretest"
 )
 
-// TestAssetsApart has two tenants with the same picture: neither can tell that
-// the other has it, a link leads to the one it was made for, and cursors and
-// links, which the same keys seal, are not taken for each other.
+// TestAssetsApart has two tenants with the same picture: neither can detect the
+// other's, a link opens only its own asset, and cursors and links, which are
+// sealed with the same keys, are not interchangeable.
 func TestAssetsApart(t *testing.T) {
 	t.Parallel()
 	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
@@ -44,9 +44,10 @@ func TestAssetsApart(t *testing.T) {
 		if got := anybody.Do("GET", "/assets/"+own, nil).Want(200); strings.Contains(string(got.Body), "secret") {
 			t.Errorf("got %s", got.Body)
 		}
-		// No mixture of two links is one.
+		// No combination of two links is valid.
 		for i := 1; i < len(own); i++ {
-			// Where they begin or end alike, one of them comes out again.
+			// If they share a beginning or an end, the combination can equal
+			// one of them.
 			if mixed := own[:i] + other[i:]; mixed != own && mixed != other {
 				anybody.Do("GET", "/assets/"+mixed, nil).WantError(404, "not_found")
 			}
@@ -57,7 +58,7 @@ func TestAssetsApart(t *testing.T) {
 		cursor := a.Do("GET", "/v1/campaigns?limit=1", nil).Want(200).List().NextCursor
 		anybody.Do("GET", "/assets/"+*cursor, nil).WantError(404, "not_found")
 		a.Do("GET", "/v1/campaigns?cursor="+own, nil).WantError(400, "invalid_cursor")
-		// A key in a link is no way in, and does no harm.
+		// A key in the query of a link gives no access and is not revoked.
 		anybody.Do("GET", "/assets/"+a.Key, nil).WantError(404, "not_found")
 		a.Do("GET", "/v1/me", nil).Want(200)
 	})

@@ -16,7 +16,7 @@ import (
 )
 
 // FuzzBearer sends any text as the Authorization header (K3): it is accepted
-// exactly when it is the scheme Bearer and a key. KEY is replaced by a valid key.
+// exactly if it is the scheme Bearer and a key. KEY is replaced by a valid key.
 func FuzzBearer(f *testing.F) {
 	w := fanfaretest.New(f, nil)
 	w.App.API.Limits[account.Enterprise] = w.App.API.Limits["none"]
@@ -49,9 +49,9 @@ func FuzzBearer(f *testing.F) {
 	})
 }
 
-// TestDrillKeyTiming is a measurement: how long a refusal takes says nothing
-// about how much of a key was guessed. A single run on a busy machine may see a
-// difference between any two strings; a leak would be seen in every run, with
+// TestDrillKeyTiming measures that the time of a refusal does not depend on how
+// much of a key was guessed. A single run on a busy machine can show a
+// difference between any two strings; a leak would show in every run, with
 // every key, in the same direction.
 func TestDrillKeyTiming(t *testing.T) {
 	if !fullDrill {
@@ -73,10 +73,10 @@ func TestDrillKeyTiming(t *testing.T) {
 	}
 }
 
-// timingDifference compares guesses that begin like a valid key with guesses that begin
-// like one that nobody has, by Welch's t over the faster nine tenths. Guesses
-// that begin like nothing would be no comparison: a processor learns the
-// beginning that all have in common.
+// timingDifference compares guesses that start like a valid key with guesses
+// that start like an unknown one, by Welch's t over the faster nine tenths.
+// Guesses with other starts would not be comparable, because a processor learns
+// the common prefix.
 func timingDifference(w *fanfaretest.World, key string, n int) float64 {
 	begins := [2]string{key[:30], account.NewSecret(rand.Reader)[:30]}
 	times := [2][]float64{}
@@ -84,7 +84,7 @@ func timingDifference(w *fanfaretest.World, key string, n int) float64 {
 		class := mathrand.IntN(2)
 		guess := begins[class] + account.NewSecret(rand.Reader)[30:35]
 		guess += keyChecksum(guess)
-		// The check of the shape is left out: it knows no key.
+		// The format check is skipped: it does not know any key.
 		start := time.Now()
 		w.App.Gate.Cached(account.HashSecret(guess))
 		times[class] = append(times[class], float64(time.Since(start)))
@@ -103,7 +103,7 @@ func timingDifference(w *fanfaretest.World, key string, n int) float64 {
 	return (mean[0] - mean[1]) / math.Sqrt(spread[0]+spread[1])
 }
 
-// keyChecksum finds the six characters that make 35 a key.
+// keyChecksum returns the six characters that complete 35 characters to a key.
 func keyChecksum(start string) string {
 	const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 	sum := crc32.ChecksumIEEE([]byte(start))

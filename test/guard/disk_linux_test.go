@@ -18,17 +18,16 @@ import (
 	"fanfare/internal/store/sqlite"
 )
 
-// smallDiskEnv names the folder of the small file system in the process that has
-// one.
+// smallDiskEnv names the folder of the small file system in the process that
+// mounts it.
 const smallDiskEnv = "FANFARE_SMALL_DISK"
 
-// reserveBytes is the reserve on the small disk, which has 12 MiB.
+// reserveBytes is the size of the reserve on the small disk of 12 MiB.
 const reserveBytes = 1 << 20
 
-// TestStopOnFullDisk fills a real file system to the last byte: nothing can be
-// written but what stops campaigns, and that reaches the platform. The file
-// system is mounted in a process of its own, in namespaces of its own, so that
-// nobody needs to be root.
+// TestStopOnFullDisk fills a real file system to the last byte: only writes
+// that stop campaigns succeed, and they reach the platform. A separate process
+// mounts the file system in its own namespaces, so that the test needs no root.
 func TestStopOnFullDisk(t *testing.T) {
 	if dir := os.Getenv(smallDiskEnv); dir != "" {
 		if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=12m"); err != nil {
@@ -41,7 +40,8 @@ func TestStopOnFullDisk(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestStopOnFullDisk$", "-test.v")
 	cmd.Env = append(os.Environ(), smallDiskEnv+"="+t.TempDir())
 	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS}
-	// Root may mount as it is, and cannot have a user namespace in a chroot.
+	// Root can mount without a user namespace, and cannot create one in a
+	// chroot.
 	if os.Getuid() != 0 {
 		cmd.SysProcAttr.Cloneflags |= syscall.CLONE_NEWUSER
 		cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}}
@@ -123,7 +123,7 @@ func stopOnFullDisk(t *testing.T, dir string) {
 	for _, id := range ids[:3] {
 		until(id, "applied", words[id][1])
 	}
-	// What is left of the reserve is for stopping.
+	// The remaining reserve is only for writes that stop campaigns.
 	a.Do("POST", "/v1/campaigns/"+ids[0]+"/resume", nil).WantError(503, "unavailable")
 	a.Do("POST", "/v1/campaigns", `{"name":"small"}`).WantError(503, "unavailable")
 	a.Do("POST", "/v1/campaigns/"+ids[3]+"/pause", nil).Want(200)
@@ -138,7 +138,7 @@ func stopOnFullDisk(t *testing.T, dir string) {
 	}
 }
 
-// fillDisk leaves no byte of a file system.
+// fillDisk uses all free bytes of a file system.
 func fillDisk(t *testing.T, path string) {
 	t.Helper()
 	f, err := os.Create(path)

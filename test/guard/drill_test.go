@@ -19,8 +19,8 @@ import (
 
 func TestMain(m *testing.M) { pgtest.Main(m, program.Clean) }
 
-// timedRequest is one request to the real program, by the clock of the caller: the
-// server's own time of it lies in between.
+// timedRequest is one request with the caller's times before and after it; the
+// server's own time is in between.
 type timedRequest struct {
 	sent, answered time.Time
 	status         int
@@ -28,9 +28,9 @@ type timedRequest struct {
 }
 
 // TestDrillSeventySeconds is R1 on the real program, over HTTPS and with the
-// real clock: however hard eight callers try, each window admits exactly its
-// limit, and a new one opens a minute after the first request of the last.
-// The short form sees one window, the long one the edge between two.
+// real clock: with eight concurrent callers each window admits exactly its
+// limit, and a new one opens a minute after the first request of the last. The
+// short form has one window, the long one the boundary between two.
 func TestDrillSeventySeconds(t *testing.T) {
 	t.Parallel()
 	length, windows := 3*time.Second, 1
@@ -90,8 +90,8 @@ func TestDrillSeventySeconds(t *testing.T) {
 	}
 	slices.SortFunc(admitted, func(a, b timedRequest) int { return a.answered.Compare(b.answered) })
 	for i := perMinute; i < len(admitted); i++ {
-		// By the server's time each lies at least a minute after the first
-		// of the window before.
+		// By the server's time, each is at least a minute after the first of
+		// the previous window.
 		first := admitted[i-i%perMinute-perMinute]
 		if gap := admitted[i].answered.Sub(first.sent); gap < time.Minute {
 			t.Errorf("got request %d admitted %v after the window opened, want at least a minute", i+1, gap)
@@ -100,8 +100,8 @@ func TestDrillSeventySeconds(t *testing.T) {
 	t.Logf("real_limit %d requests in %v, %d admitted, %d refused, 0 too many", len(shots), length, len(admitted), refused)
 }
 
-// checkPlainRefused sends a key in clear text to the port: from this machine that
-// is refused but costs no key (S2, S4).
+// checkPlainRefused sends a key in plain text to the port: from this machine it
+// is refused but not revoked (S2, S4).
 func checkPlainRefused(t *testing.T, host, key string) {
 	t.Helper()
 	c, err := net.Dial("tcp", host)

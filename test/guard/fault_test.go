@@ -19,8 +19,8 @@ import (
 	"fanfare/internal/store"
 )
 
-// faultyEngine is an engine whose n-th statement from now on fails as a database
-// fails. 0 is never, -1 is every one.
+// faultyEngine is an engine whose n-th next statement fails with a database
+// error. 0 is never, -1 is every one.
 type faultyEngine struct {
 	store.Engine
 	n, met atomic.Int64
@@ -75,7 +75,7 @@ func (t *faultyTransaction) Query(query string, args ...any) (*store.Rows, error
 	return t.Tx.Query(query, args...)
 }
 
-// dumpStore is the whole content of the store.
+// dumpStore returns the whole content of the store.
 func dumpStore(t *testing.T, e store.Engine) []byte {
 	t.Helper()
 	var all bytes.Buffer
@@ -90,9 +90,9 @@ func dumpStore(t *testing.T, e store.Engine) []byte {
 	return all.Bytes()
 }
 
-// TestFaultLoop lets each statement of each change of accounts and counters
-// fail once. The caller gets the error, nothing half-done is left, and the same
-// change works when the fault is gone.
+// TestFaultLoop makes each statement of each change of accounts and counters
+// fail once. The caller gets the error, no partial change remains, and the same
+// change succeeds afterwards.
 func TestFaultLoop(t *testing.T) {
 	type world struct {
 		*fanfaretest.Tenant
@@ -115,7 +115,7 @@ func TestFaultLoop(t *testing.T) {
 		name   string
 		before func(*world) error
 		change func(*world) error
-		// many says that it is several changes, each whole.
+		// many says that it consists of several changes, each atomic.
 		many bool
 	}{
 		{name: "create workspace", change: func(x *world) error {
@@ -229,9 +229,9 @@ func TestFaultLoop(t *testing.T) {
 	}
 }
 
-// TestOutage: while the store is away a caller who is not known yet gets 503
-// and no failure is counted against the address; keys in clear text are
-// reported even though they cannot be revoked; nothing is spent.
+// TestOutage: while the store is unavailable, an unknown caller gets 503 and no
+// failure counts against the address; keys in plain text are reported although
+// they cannot be revoked; no quota is spent.
 func TestOutage(t *testing.T) {
 	e := &faultyEngine{Engine: fanfaretest.SQLite(t)}
 	w := fanfaretest.New(t, e, withStarterLimits(ratelimit.Limits{PerMinute: 50, PerDay: 10}))
@@ -255,7 +255,7 @@ func TestOutage(t *testing.T) {
 	if !strings.Contains(w.Log.String(), "revoke exposed key") {
 		t.Error("got nothing in the log about the key that could not be revoked")
 	}
-	// The events of the day window cannot be written, and nobody minds.
+	// The quota events cannot be written, which is no error for the caller.
 	for range 8 {
 		a.Do("GET", "/v1", nil).Want(200)
 	}

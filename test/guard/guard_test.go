@@ -1,5 +1,5 @@
-// Package guard_test proves on the whole service what keeps callers apart and
-// within bounds: limits, keys, plain HTTP, tenants and secrets.
+// Package guard_test tests on the whole service what separates and limits
+// callers: rate limits, keys, plain HTTP, tenants and secrets.
 package guard_test
 
 import (
@@ -22,17 +22,17 @@ import (
 	"fanfare/internal/store"
 )
 
-// fullDrill says that the long forms of the drills are wanted.
+// fullDrill selects the long forms of the drills.
 var fullDrill = os.Getenv("FANFARE_DRILL") == "full"
 
 const day = 24 * time.Hour
 
-// withStarterLimits gives the starter plan other numbers.
+// withStarterLimits sets the limits of the starter plan.
 func withStarterLimits(l ratelimit.Limits) func(*app.Config) {
 	return func(c *app.Config) { c.Limits[account.Starter] = l }
 }
 
-// rateHeaders are the rate headers of an answer.
+// rateHeaders are the rate limit headers of an answer.
 type rateHeaders struct{ limit, remaining, reset, retryAfter int64 }
 
 func rateHeadersOf(t testing.TB, h http.Header) rateHeaders {
@@ -54,8 +54,8 @@ func rateHeadersOf(t testing.TB, h http.Header) rateHeaders {
 	return r
 }
 
-// requestCost is how many requests a call cost its workspace, which must have a
-// minute policy and an open window.
+// requestCost returns how many requests a call cost its workspace, which must
+// have a minute limit and an open window.
 func requestCost(t testing.TB, c *fanfaretest.Client, call func()) int64 {
 	t.Helper()
 	left := func() int64 { return rateHeadersOf(t, c.Do("GET", "/v1", nil).Want(200).Header).remaining }
@@ -64,7 +64,7 @@ func requestCost(t testing.TB, c *fanfaretest.Client, call func()) int64 {
 	return before - left() - 1
 }
 
-// newRequest makes a request that is not checked against the contract.
+// newRequest returns a request that is not checked against the contract.
 func newRequest(ctx context.Context, c *fanfaretest.Client, method, target string, body io.Reader, headers ...string) *http.Request {
 	r := httptest.NewRequestWithContext(ctx, method, "https://fanfare.test"+target, body)
 	r.RequestURI, r.RemoteAddr = target, c.From
@@ -88,8 +88,8 @@ func serveRequest(w *fanfaretest.World, r *http.Request) *httptest.ResponseRecor
 	return rec
 }
 
-// holdRequest starts a request that stays in the middle of its body until it is
-// released. When hold returns the service is working on it.
+// holdRequest starts a request that stops in the middle of its body until it is
+// released. When holdRequest returns, the service is processing it.
 func holdRequest(t testing.TB, c *fanfaretest.Client) (release func() *httptest.ResponseRecorder) {
 	t.Helper()
 	body, more := io.Pipe()
@@ -113,7 +113,7 @@ func holdRequest(t testing.TB, c *fanfaretest.Client) (release func() *httptest.
 	}
 }
 
-// countingEngine is an engine that counts what it is asked.
+// countingEngine counts queries.
 type countingEngine struct {
 	store.Engine
 	reads atomic.Int64
@@ -124,19 +124,19 @@ func (w *countingEngine) Query(ctx context.Context, query string, args ...any) (
 	return w.Engine.Query(ctx, query, args...)
 }
 
-// createDraft makes a draft and returns its path.
+// createDraft creates a draft campaign and returns its path.
 func createDraft(c *fanfaretest.Client, name string) string {
 	c.World.T.Helper()
 	return "/v1/campaigns/" + c.Do("POST", "/v1/campaigns", map[string]any{"name": name}).Want(201).ID()
 }
 
-// revokeReason tells why a key was revoked, "" when it is not.
+// revokeReason returns why a key was revoked, empty if it was not.
 func revokeReason(t testing.TB, w *fanfaretest.World, secret string) string {
 	t.Helper()
 	return callerOf(t, w, secret).Key.Reason
 }
 
-// sendPlain sends a request that did not come over TLS.
+// sendPlain sends a request without TLS.
 func sendPlain(w *fanfaretest.World, r *http.Request, mayRevoke bool) *httptest.ResponseRecorder {
 	rec := httptest.NewRecorder()
 	w.App.API.ServePlain(rec, r, mayRevoke)
@@ -145,7 +145,7 @@ func sendPlain(w *fanfaretest.World, r *http.Request, mayRevoke bool) *httptest.
 
 func contains(b []byte, text string) bool { return bytes.Contains(b, []byte(text)) }
 
-// callerOf returns who holds a key.
+// callerOf returns the caller that a key belongs to.
 func callerOf(t testing.TB, w *fanfaretest.World, secret string) *account.Caller {
 	t.Helper()
 	c, err := w.App.Gate.Caller(context.Background(), account.HashSecret(secret))

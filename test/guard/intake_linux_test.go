@@ -17,12 +17,12 @@ import (
 	"fanfare/test/program"
 )
 
-// drillMemory is what the server and the processes that it starts may use.
+// drillMemory is the memory of the server and its child processes.
 const drillMemory = 1 << 30
 
-// memoryLimitedProgram makes a control group with that much memory and returns a program
-// that runs the server in it. Without the right to make one there is only the
-// measurement, which is made in both cases.
+// memoryLimitedProgram creates a control group with drillMemory and returns a
+// program that runs the server in it. Without the permission to create one, the
+// test only measures the memory, which it does in both cases.
 func memoryLimitedProgram(t *testing.T) (binary string, kernel bool) {
 	t.Helper()
 	binary = program.Build(t)
@@ -48,7 +48,7 @@ func memoryLimitedProgram(t *testing.T) (binary string, kernel bool) {
 			continue
 		}
 		t.Cleanup(func() {
-			// It is empty a moment after its last process has ended.
+			// The group is empty a moment after its last process has ended.
 			waitUntil(t, "the control group to be empty", func() bool { return os.Remove(group) == nil })
 		})
 		if os.WriteFile(filepath.Join(group, file), []byte(strconv.Itoa(drillMemory)), 0) != nil {
@@ -64,7 +64,7 @@ func memoryLimitedProgram(t *testing.T) (binary string, kernel bool) {
 	return binary, false
 }
 
-// residentBytes is how much memory a process and its children have, in bytes.
+// residentBytes returns the memory of a process and its children.
 func residentBytes(pid int) int64 {
 	total := int64(0)
 	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
@@ -84,7 +84,7 @@ func residentBytes(pid int) int64 {
 	return total
 }
 
-// watchMemory measures the memory of a server until it is stopped.
+// watchMemory measures the memory of a server until stop is called.
 func watchMemory(s *program.Server) (stop func() int64) {
 	done, most := make(chan struct{}), make(chan int64)
 	go func() {
@@ -104,7 +104,7 @@ func watchMemory(s *program.Server) (stop func() int64) {
 	return func() int64 { close(done); return <-most }
 }
 
-// compressionBomb is a body that is small and would become large.
+// compressionBomb is a small body that would expand to a large one.
 type compressionBomb struct{ name, target, mediaType, body string }
 
 func compressionBombs(t *testing.T) []compressionBomb {
@@ -141,9 +141,9 @@ func compressionBombs(t *testing.T) []compressionBomb {
 	}
 }
 
-// TestDrillBombs sends files that are small and become large, several at once,
-// to a server with 1 GiB of memory. Each is refused as a mistake of its sender,
-// and another tenant is served meanwhile.
+// TestDrillBombs sends several small files that expand to large ones,
+// concurrently, to a server with 1 GiB of memory. Each is refused as an error
+// of its sender, and another tenant is served meanwhile.
 func TestDrillBombs(t *testing.T) {
 	rounds, senders := 1, 2
 	if fullDrill {

@@ -24,13 +24,13 @@ type drillServer struct {
 	t *testing.T
 }
 
-// startDrillServer starts a server whose limits are out of the way.
+// startDrillServer starts a server with high rate limits.
 func startDrillServer(t *testing.T, binary string, args ...string) *drillServer {
 	t.Helper()
 	return &drillServer{program.Start(t, program.Options{Binary: binary, Args: append([]string{"--limits", "growth=1000000/0/250,starter=1000000/0/10"}, args...)}), t}
 }
 
-// createWorkspace makes a workspace and returns a key.
+// createWorkspace creates a workspace and returns a key.
 func (s *drillServer) createWorkspace(name string, more ...string) string {
 	s.t.Helper()
 	args := append([]string{"workspace", "create", "--name", name, "--owner", strings.ToLower(name) + "@example.com", "--json"}, more...)
@@ -47,8 +47,8 @@ func (s *drillServer) createWorkspace(name string, more ...string) string {
 	return out.APIKey
 }
 
-// send posts a body and returns the status and what was answered; 0 and why
-// where there was no answer.
+// send posts a body and returns the status and the answer, or 0 and the error
+// if there is none.
 func (s *drillServer) send(key, target, mediaType string, body io.Reader) (int, string) {
 	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.URL+target, body)
 	if err != nil {
@@ -68,7 +68,7 @@ func (s *drillServer) send(key, target, mediaType string, body io.Reader) (int, 
 	return res.StatusCode, string(text)
 }
 
-// dial connects over HTTP/1.1 with a small window for answers.
+// dial connects over HTTP/1.1 with a small receive window.
 func (s *drillServer) dial() net.Conn {
 	s.t.Helper()
 	raw, err := net.Dial("tcp", s.Host)
@@ -88,7 +88,7 @@ func (s *drillServer) dial() net.Conn {
 	return c
 }
 
-// waitUntil waits until something is so.
+// waitUntil polls until a condition is true.
 func waitUntil(t *testing.T, what string, so func() bool) {
 	t.Helper()
 	end := time.Now().Add(2 * time.Minute)
@@ -106,8 +106,8 @@ func waitUntil(t *testing.T, what string, so func() bool) {
 const oneRow = `[{"date":"2026-11-01","clicks":1}]`
 
 // TestDrillStalledUploads opens uploads that announce 25 MiB each. One sends 24
-// MiB and stops, the others stop after one byte. Another tenant's uploads go
-// through all the while, and the stalled ones are given up although nobody
+// MiB and stops, the others stop after one byte. Another tenant's uploads
+// succeed meanwhile, and the server aborts the stalled ones although no client
 // closes them.
 func TestDrillStalledUploads(t *testing.T) {
 	t.Parallel()
@@ -152,8 +152,8 @@ func TestDrillStalledUploads(t *testing.T) {
 	s.Stop()
 }
 
-// TestDrillSlowReaders opens connections that ask for much and read nothing.
-// All are disconnected, and those of a workspace give its places back.
+// TestDrillSlowReaders opens connections that request much and read nothing.
+// All are disconnected, and their workspace's slots are freed.
 func TestDrillSlowReaders(t *testing.T) {
 	t.Parallel()
 	readers, timeout := 200, "1s"
@@ -181,7 +181,7 @@ func TestDrillSlowReaders(t *testing.T) {
 				t.Errorf("reader %d: %v", i, err)
 				return
 			}
-			// Whoever is cut off cannot send for long.
+			// A disconnected client cannot send for long.
 			waitUntil(t, fmt.Sprintf("reader %d to be disconnected", i), func() bool {
 				_, err := io.WriteString(c, "GET ")
 				return err != nil

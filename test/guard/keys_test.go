@@ -16,7 +16,7 @@ import (
 	"fanfare/internal/fanfaretest"
 )
 
-// TestK3Header: the ways to send a key, and what is none.
+// TestK3Header: the ways to send a key, and invalid ones.
 func TestK3Header(t *testing.T) {
 	w := fanfaretest.New(t, nil)
 	a := w.Tenant(account.Enterprise)
@@ -60,7 +60,7 @@ func TestK3Header(t *testing.T) {
 	}
 }
 
-// otherCharacter returns another letter.
+// otherCharacter returns a different character.
 func otherCharacter(c byte) string {
 	if c == 'x' {
 		return "y"
@@ -68,8 +68,8 @@ func otherCharacter(c byte) string {
 	return "x"
 }
 
-// TestK3EverythingNeedsAKey: under /v1 even what is not there asks for a key
-// first, and other versions too.
+// TestK3EverythingNeedsAKey: under /v1 even unknown paths and other versions
+// require a key.
 func TestK3EverythingNeedsAKey(t *testing.T) {
 	w := fanfaretest.New(t, nil)
 	for i, target := range []string{"/v1", "/v1/nothing", "/v1/nothing/at/all", "/v1/campaigns/cmp_x/explode", "/v2/campaigns", "/v9", "/v1/campaigns?limit=0"} {
@@ -81,8 +81,8 @@ func TestK3EverythingNeedsAKey(t *testing.T) {
 	}
 }
 
-// TestK3Query: a key in the URL opens nothing. A valid one is revoked, unless
-// it came from this machine or the operator only wants to be warned.
+// TestK3Query: a key in the URL gives no access. A valid one is revoked, unless
+// it came from this machine or the operator only wants warnings.
 func TestK3Query(t *testing.T) {
 	tests := []struct {
 		name, from string
@@ -139,8 +139,8 @@ func TestK3Query(t *testing.T) {
 	}
 }
 
-// TestK3ForeignKeyInQuery: a valid header beside somebody else's key in the
-// URL is a wrong parameter for the one and the end of the other.
+// TestK3ForeignKeyInQuery: with a valid header and another caller's key in the
+// URL, the request is invalid and the key in the URL is revoked.
 func TestK3ForeignKeyInQuery(t *testing.T) {
 	w := fanfaretest.New(t, nil)
 	a, b := w.Tenant(account.Growth), w.Tenant(account.Growth)
@@ -149,8 +149,8 @@ func TestK3ForeignKeyInQuery(t *testing.T) {
 	b.Do("GET", "/v1/campaigns", nil).WantError(401, "api_key_revoked")
 }
 
-// TestK4Live: rights follow the user from one request to the next, leaving
-// and coming back included.
+// TestK4Live: a change of a user's rights applies to the next request,
+// including removal and return.
 func TestK4Live(t *testing.T) {
 	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
 		a := w.Tenant(account.Growth)
@@ -204,7 +204,7 @@ func TestK4Live(t *testing.T) {
 	})
 }
 
-// TestK5Narrowed: scopes and the address list on the wire.
+// TestK5Narrowed: scopes and address lists of keys.
 func TestK5Narrowed(t *testing.T) {
 	w := fanfaretest.New(t, nil)
 	a := w.Tenant(account.Growth)
@@ -227,8 +227,8 @@ func TestK5Narrowed(t *testing.T) {
 	listed.Do("GET", "/v1/me", nil).Want(200)
 }
 
-// TestK6ExpiryHeader: in the last 14 days every answer to a key says when it
-// ends, refusals too; afterwards it opens nothing.
+// TestK6ExpiryHeader: in the last 14 days every answer to a key names its
+// expiry, refusals too; afterwards the key is invalid.
 func TestK6ExpiryHeader(t *testing.T) {
 	w := fanfaretest.New(t, nil)
 	a := w.Tenant(account.Starter)
@@ -264,8 +264,8 @@ func TestK6ExpiryHeader(t *testing.T) {
 	}
 }
 
-// TestK8RevokedAtOnce: after a revocation is acknowledged, its node admits not
-// one more request of the key, however many are on their way.
+// TestK8RevokedAtOnce: after a revocation is acknowledged, the node admits no
+// further request of the key, even if many are concurrent.
 func TestK8RevokedAtOnce(t *testing.T) {
 	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
 		w.App.API.Limits[account.Enterprise] = w.App.API.Limits["none"]
@@ -303,7 +303,7 @@ func TestK8RevokedAtOnce(t *testing.T) {
 	})
 }
 
-// TestK8InFlight: a request that was let in before the revocation finishes.
+// TestK8InFlight: a request that was admitted before the revocation completes.
 func TestK8InFlight(t *testing.T) {
 	w := fanfaretest.New(t, nil)
 	a := w.Tenant(account.Growth)
@@ -318,8 +318,8 @@ func TestK8InFlight(t *testing.T) {
 	}
 }
 
-// TestK9LastUsed: what the service knows of a key's use, by itself and by the
-// list of keys, is never older than a minute.
+// TestK9LastUsed: the recorded use of a key, in the service and in the list of
+// keys, is never older than a minute.
 func TestK9LastUsed(t *testing.T) {
 	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
 		a := w.Tenant(account.Growth)

@@ -20,8 +20,8 @@ import (
 )
 
 // TestR1Minute: 60 requests are admitted, the 61st within 60 seconds of the
-// first is not, and after Retry-After the next one is. The headers never go
-// back up.
+// first is not, and after Retry-After the next one is. The remaining count
+// never increases within a window.
 func TestR1Minute(t *testing.T) {
 	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
 		a := w.Tenant(account.Starter)
@@ -51,7 +51,7 @@ func TestR1Minute(t *testing.T) {
 	})
 }
 
-// TestR1Together: of 200 requests at once exactly 60 are admitted.
+// TestR1Together: of 200 concurrent requests exactly 60 are admitted.
 func TestR1Together(t *testing.T) {
 	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
 		w.App.API.Limits[account.Starter] = ratelimit.Limits{PerMinute: 60, PerDay: 10_000}
@@ -123,7 +123,7 @@ func diskError() error {
 	return f
 }
 
-// TestR3Counting: what counts and what does not.
+// TestR3Counting: which requests count.
 func TestR3Counting(t *testing.T) {
 	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
 		a := w.Tenant(account.Growth)
@@ -186,7 +186,8 @@ func TestR3Counting(t *testing.T) {
 		}
 		for _, tt := range tests {
 			if got := requestCost(t, a.Client, tt.call); got != tt.want {
-				// A shared counter cannot be asked by a caller who is gone.
+				// A shared counter cannot be queried after its caller has
+				// disconnected.
 				if tt.name == "a caller who hangs up has spent it" && !w.App.Engine.Traits().Exclusive {
 					continue
 				}
@@ -196,7 +197,8 @@ func TestR3Counting(t *testing.T) {
 	})
 }
 
-// TestR3RefusedIsFree: 429 does not count, so nobody locks himself out.
+// TestR3RefusedIsFree: 429 does not count, so that retries do not extend the
+// wait.
 func TestR3RefusedIsFree(t *testing.T) {
 	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
 		w.App.API.Limits[account.Starter] = ratelimit.Limits{PerMinute: 2, PerDay: 5}
@@ -222,8 +224,8 @@ func TestR3RefusedIsFree(t *testing.T) {
 	})
 }
 
-// TestR4R5R6Headers: which window is shown, in which units, and both windows
-// in the standard fields.
+// TestR4R5R6Headers: the window in the headers, its units, and both windows in
+// the standard fields.
 func TestR4R5R6Headers(t *testing.T) {
 	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
 		type heads struct {
@@ -278,8 +280,8 @@ func TestR4R5R6Headers(t *testing.T) {
 	})
 }
 
-// TestR5NeverEarly: whatever fraction of a second it is, who waits as told is
-// admitted, and the two ways to say when agree.
+// TestR5NeverEarly: for any fraction of a second, a caller who waits as told is
+// admitted, and both headers name the same time.
 func TestR5NeverEarly(t *testing.T) {
 	w := fanfaretest.New(t, nil, withStarterLimits(ratelimit.Limits{PerMinute: 1, PerDay: 40}))
 	a := w.Tenant(account.Starter)
@@ -298,7 +300,7 @@ func TestR5NeverEarly(t *testing.T) {
 	}
 }
 
-// TestR10PlanChange: a new plan holds from the next request and what was used
+// TestR10PlanChange: a new plan applies from the next request, and used quota
 // stays used.
 func TestR10PlanChange(t *testing.T) {
 	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {

@@ -15,7 +15,7 @@ import (
 	"fanfare/internal/store/postgres"
 )
 
-// startNodes boots several services on one database, with one clock.
+// startNodes starts several services on one database, with one clock.
 func startNodes(t *testing.T, n int, options ...func(*app.Config)) []*fanfaretest.World {
 	t.Helper()
 	url := pgtest.URL(t)
@@ -65,8 +65,8 @@ func TestR2Nodes(t *testing.T) {
 	}
 }
 
-// TestK8Nodes: what happens to a key on one node holds there with the next
-// request and on every other node within a second.
+// TestK8Nodes: a change of a key applies to the next request on its node, and
+// within a second on all others.
 func TestK8Nodes(t *testing.T) {
 	t.Parallel()
 	list := startNodes(t, 2)

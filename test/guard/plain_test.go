@@ -13,8 +13,8 @@ import (
 	"fanfare/internal/fanfaretest"
 )
 
-// TestS4Plain: plain HTTP is refused whatever it asks, and a valid key in its
-// head is revoked where the listener is sure that it was in clear.
+// TestS4Plain: plain HTTP is always refused, and a valid key in its header is
+// revoked if the listener is sure that it was sent in plain text.
 func TestS4Plain(t *testing.T) {
 	const here, away = "127.0.0.1:1", "203.0.113.7:1"
 	basic := func(key string) string {
@@ -102,7 +102,7 @@ func wantRefused(t *testing.T, status int, h http.Header, body []byte, revoked b
 	}
 }
 
-// TestS4Unknown: keys that open nothing change nothing.
+// TestS4Unknown: invalid keys change nothing.
 func TestS4Unknown(t *testing.T) {
 	w := fanfaretest.New(t, nil)
 	a := w.Tenant(account.Growth)
@@ -119,7 +119,7 @@ func TestS4Unknown(t *testing.T) {
 	}
 }
 
-// TestS4Many: all keys of one request are revoked, of whatever workspace.
+// TestS4Many: all keys of one request are revoked, of any workspace.
 func TestS4Many(t *testing.T) {
 	w := fanfaretest.New(t, nil)
 	a, b := w.Tenant(account.Growth), w.Tenant(account.Growth)
@@ -129,8 +129,8 @@ func TestS4Many(t *testing.T) {
 	b.Do("GET", "/v1", nil).WantError(401, "api_key_revoked")
 }
 
-// TestS7HSTS: only where the certificate is a public one, and never for
-// localhost or an address.
+// TestS7HSTS: only with a public certificate, and never for localhost or an IP
+// address.
 func TestS7HSTS(t *testing.T) {
 	for host, want := range map[string]bool{
 		"api.example.com": true, "api.example.com:8443": true, "fanfare.test": true, "API.Example.COM": true,

@@ -19,28 +19,28 @@ import (
 	"fanfare/internal/ident"
 )
 
-// prober calls as one tenant with what belongs to another.
+// prober calls as one tenant with ids and names of another.
 type prober struct {
 	t      *testing.T
 	world  *fanfaretest.World
 	a, b   *busyTenant
 	role   string
 	client *fanfaretest.Client
-	// sampleEvery is which share of the probes is made: one in so many.
+	// sampleEvery makes only one in so many probes.
 	sampleEvery, turn int
 	probes, missing   int
 	reusedKeys        int // Idempotency-Keys
 }
 
-// skip leaves out all but one in so many.
+// skip reports whether to omit this probe.
 func (p *prober) skip() bool {
 	p.turn++
 	return p.turn%p.sampleEvery != 0
 }
 
-// call makes one request and returns everything of the answer that may not
-// depend on what the other tenant has. Where the request named something, its
-// name is taken out of the answer.
+// call sends one request and returns all parts of the answer that must not
+// depend on the other tenant's data. It removes the id or name in the request
+// from the answer.
 func (p *prober) call(method, target string, body any, named string, headers ...string) string {
 	var reader io.Reader
 	bytesOf, isFile := body.(mediaBody)
@@ -93,20 +93,20 @@ func (p *prober) call(method, target string, body any, named string, headers ...
 	return text
 }
 
-// mustEqual fails unless an answer is that of something which never existed.
+// mustEqual fails unless an answer equals that for an id that never existed.
 func (p *prober) mustEqual(what, want, got string) {
 	if got != want {
 		p.t.Fatalf("%s as %s:\n got %s\nwant %s", what, p.role, got, want)
 	}
 }
 
-// newID makes an id that nobody has.
+// newID returns an id that does not exist.
 func (p *prober) newID(prefix string) string {
 	return string(ident.New(prefix, p.world.Clock.Now(), rand.Reader))
 }
 
-// foreignIDs are ids that name nothing in this workspace: foreign ones of the
-// right and of every other kind, never issued ones, and what is no id at all.
+// foreignIDs returns ids that do not exist in this workspace: the other
+// tenant's of the right and of every other kind, new ones, and invalid ones.
 func (p *prober) foreignIDs(prefix string) []string {
 	foreign := p.b.ids[prefix]
 	if len(foreign) == 0 {
@@ -123,8 +123,8 @@ func (p *prober) foreignIDs(prefix string) []string {
 		one+"%2F", one[:4]+"8"+one[5:], prefix+"_", prefix, "x", "0", "null", "%2F", "%C3%A9", "..%2F"+one, strings.Repeat("9", 300), one+"%3F", one+";a=b", "*")
 }
 
-// probePaths names strangers in the path, with every example body and with every
-// header that could tell something about a record.
+// probePaths uses foreign ids in the path, with every example body and with
+// every header that could reveal a record.
 func (p *prober) probePaths(op *fanfaretest.Operation) {
 	names := inBraces.FindAllString(op.Path, -1)
 	for at, name := range names {
@@ -175,8 +175,8 @@ func (p *prober) probePaths(op *fanfaretest.Operation) {
 	}
 }
 
-// probeQueries names the other tenant's ids and words in every parameter, of a
-// record of our own where the path names one.
+// probeQueries uses the other tenant's ids and words in every parameter, on an
+// own record if the path names one.
 func (p *prober) probeQueries(op *fanfaretest.Operation) {
 	path := op.Path
 	if own := p.a.ownPaths(op); len(own) > 0 {
@@ -191,7 +191,7 @@ func (p *prober) probeQueries(op *fanfaretest.Operation) {
 			return p.call(op.Method, target, nil, url.QueryEscape(value))
 		}
 		for _, word := range []string{p.b.token, p.b.token[:10]} {
-			// Somebody's word and a word of nobody.
+			// The other tenant's word and a word that does not exist.
 			p.mustEqual(op.OperationID+"?"+param.Name, ask("zz"+strings.ToLower(rand.Text())[:len(word)-2]), ask(word))
 		}
 		for prefix, ids := range p.b.ids {
@@ -205,8 +205,8 @@ func (p *prober) probeQueries(op *fanfaretest.Operation) {
 	}
 }
 
-// probeCursors uses cursors of the other tenant, of all lists, at all lists: they
-// look like damaged ones.
+// probeCursors uses cursors of all lists of the other tenant at all lists: they
+// must look like damaged ones.
 func (p *prober) probeCursors(op *fanfaretest.Operation) {
 	if op.Parameter("query", "cursor") == nil {
 		return
@@ -229,8 +229,8 @@ func (p *prober) probeCursors(op *fanfaretest.Operation) {
 	}
 }
 
-// probeReferences names the other tenant's records in every member of a body that
-// holds ids.
+// probeReferences uses the other tenant's records in every member of a body
+// that has ids.
 func (p *prober) probeReferences(op *fanfaretest.Operation) {
 	if op.RequestBody == nil || op.RequestBody.Value.Content.Get("application/json") == nil {
 		return
@@ -243,7 +243,7 @@ func (p *prober) probeReferences(op *fanfaretest.Operation) {
 	}
 }
 
-// probeReference names the other tenant's records in one member of a body.
+// probeReference uses the other tenant's records in one member of a body.
 func (p *prober) probeReference(op *fanfaretest.Operation, at memberPath, base any) {
 	ask := func(target, id string) string {
 		item := map[string]any{}
@@ -271,10 +271,10 @@ func (p *prober) probeReference(op *fanfaretest.Operation, at memberPath, base a
 	}
 }
 
-// memberPath is the way to a member of a body; a list at its end is marked.
+// memberPath is the path of a member of a body; a list at its end is marked.
 type memberPath []string
 
-// idMembers finds the members whose names say that they hold ids.
+// idMembers returns the members whose names say that they have ids.
 func idMembers(s *openapi3.Schema, at memberPath) []memberPath {
 	if s == nil || len(at) > 6 {
 		return nil
@@ -315,8 +315,9 @@ func setMember(body map[string]any, at memberPath, id string) {
 	}
 }
 
-// probeIdempotencyKeys sends what the other tenant sent under the other tenant's
-// Idempotency-Keys: nothing is replayed, and the keys are as free as new ones.
+// probeIdempotencyKeys sends the other tenant's requests with its
+// Idempotency-Keys: no answer is replayed, and the keys are as usable as new
+// ones.
 func (p *prober) probeIdempotencyKeys(op *fanfaretest.Operation) {
 	if op.Method != http.MethodPost {
 		return
@@ -329,8 +330,8 @@ func (p *prober) probeIdempotencyKeys(op *fanfaretest.Operation) {
 			}
 			key := p.b.idempotencyKeys[p.reusedKeys]
 			p.reusedKeys++
-			// Once before, so that the record is in the state that the call
-			// leaves, then under a key of nobody and under one of theirs.
+			// Once before, so that the record is in the state after the call,
+			// then with a new key and with one of the other tenant's.
 			p.call(op.Method, target, body, "")
 			want := p.call(op.Method, target, body, "", "Idempotency-Key: "+rand.Text())
 			got := p.call(op.Method, target, body, "", "Idempotency-Key: "+key)

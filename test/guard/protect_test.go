@@ -19,8 +19,8 @@ import (
 	"fanfare/internal/store"
 )
 
-// TestR9Concurrency: a workspace may have so many requests running, more are
-// refused without spending quota, and what stops money is exempt.
+// TestR9Concurrency: a workspace has a limit of concurrent requests. More are
+// refused without spending quota, except for requests that stop spend.
 func TestR9Concurrency(t *testing.T) {
 	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
 		a, b := w.Tenant(account.Starter), w.Tenant(account.Starter)
@@ -39,8 +39,8 @@ func TestR9Concurrency(t *testing.T) {
 			if e.Details[0].Code != "concurrency" || e.Details[0].Meta["limit"] != 10.0 || e.Details[0].Meta["retry_after"] != 1.0 {
 				t.Errorf("got %+v, want the policy concurrency with its limit", e.Details)
 			}
-			// Three made the campaigns, ten are running; the refusal is not
-			// what the headers describe.
+			// Three created the campaigns, ten are running; the headers do not
+			// describe the refusal.
 			if got := rateHeadersOf(t, res.Header); got.limit != 60 || got.remaining != 47 || got.retryAfter != 1 {
 				t.Errorf("%s %s: got %+v, want 47 of 60 left and Retry-After 1", call.method, call.target, got)
 			}
@@ -59,7 +59,7 @@ func TestR9Concurrency(t *testing.T) {
 				t.Errorf("got %d for a held request, want 201: %s", rec.Code, rec.Body)
 			}
 		}
-		// Every place was given back.
+		// Every slot was freed.
 		for range 10 {
 			defer func(release func() *httptest.ResponseRecorder) { release() }(holdRequest(t, a.Client))
 		}
@@ -67,7 +67,7 @@ func TestR9Concurrency(t *testing.T) {
 	})
 }
 
-// TestR9PlanCaps: the caps of the plans, and 0 for none.
+// TestR9PlanCaps: the concurrency limits of the plans, and 0 for none.
 func TestR9PlanCaps(t *testing.T) {
 	for plan, most := range map[account.Plan]int{account.Starter: 10, account.Growth: 25, account.Enterprise: 50} {
 		t.Run(string(plan), func(t *testing.T) {
@@ -91,8 +91,8 @@ func TestR9PlanCaps(t *testing.T) {
 	})
 }
 
-// TestR9Shedding: an overloaded node answers 503 and spends no quota, but
-// pausing and archiving always work.
+// TestR9Shedding: an overloaded node returns 503 and spends no quota, but
+// pausing and archiving always succeed.
 func TestR9Shedding(t *testing.T) {
 	for _, most := range []int64{0, 1, 2, 5} {
 		t.Run(fmt.Sprint(most), func(t *testing.T) {
@@ -109,7 +109,7 @@ func TestR9Shedding(t *testing.T) {
 			for range 20 {
 				res := a.Do("GET", path, nil)
 				res.WantError(503, "unavailable")
-				// Nothing was spent, so nothing is given back.
+				// No quota was spent, so none is refunded.
 				if got := rateHeadersOf(t, res.Header); got.remaining != 297 || got.retryAfter != 1 {
 					t.Fatalf("got %+v, want 297 left and Retry-After 1", got)
 				}
@@ -134,8 +134,8 @@ func TestR9Shedding(t *testing.T) {
 	}
 }
 
-// TestR7Headers: answers to nobody in particular carry the address policy and
-// never a workspace's counters.
+// TestR7Headers: answers to unknown callers have the address policy and never a
+// workspace's counters.
 func TestR7Headers(t *testing.T) {
 	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
 		a := w.Tenant(account.Starter)
@@ -159,16 +159,16 @@ func TestR7Headers(t *testing.T) {
 				t.Errorf("got WWW-Authenticate %s", got)
 			}
 		}
-		// Documents show the policy and count nothing.
+		// Documents have the policy and count nothing.
 		if got := rateHeadersOf(t, w.Client("").Do("GET", "/healthz", nil).Want(200).Header); got.remaining != 56 {
 			t.Errorf("got %+v, want 56 left", got)
 		}
 	})
 }
 
-// TestR8Flood: after 60 failures an address gets 429 for what is no valid key.
-// An unknown key costs one look-up, hundreds in a URL none. A valid key from
-// the same address works, also for the first time.
+// TestR8Flood: after 60 failures an address gets 429 for invalid keys. An
+// unknown key costs one look-up, hundreds in a URL none. A valid key from the
+// same address is accepted, even if it is new to the node.
 func TestR8Flood(t *testing.T) {
 	for name, open := range fanfaretest.Engines {
 		t.Run(name, func(t *testing.T) {
@@ -185,7 +185,7 @@ func TestR8Flood(t *testing.T) {
 			if got := e.reads.Load() - reads; got != 60 {
 				t.Errorf("got %d look-ups for 60 well-formed guesses, want 60", got)
 			}
-			w.Clock.Advance(1500 * time.Millisecond) // longer than a shared node keeps a caller
+			w.Clock.Advance(1500 * time.Millisecond) // longer than a shared node caches a caller
 			reads = e.reads.Load()
 			for _, c := range []*fanfaretest.Client{guess(), w.Client(""), w.Client("fanf_x"), guess()} {
 				res := c.Do("GET", "/v1/me", nil)
@@ -301,8 +301,8 @@ func TestR8Malformed(t *testing.T) {
 	}
 }
 
-// TestR8UnknownInURL: keys in a URL or in plain HTTP that nobody holds count
-// as guesses, so that they cannot be tried for nothing.
+// TestR8UnknownInURL: unknown keys in a URL or in plain HTTP count as guesses,
+// so that guessing is limited there too.
 func TestR8UnknownInURL(t *testing.T) {
 	e := &countingEngine{Engine: fanfaretest.SQLite(t)}
 	w := fanfaretest.New(t, e)
@@ -356,9 +356,9 @@ func (unreachableCounter) Look(context.Context, ident.ID, ratelimit.Limits, time
 	return ratelimit.Decision{}, errUnreachable
 }
 
-// TestR11Outage: without the shared counters a node counts by itself: it
-// refuses nobody who has quota, gives back what failed, and says the truth in
-// the headers. When they are back, they count again.
+// TestR11Outage: without the shared counters a node counts alone: it refuses no
+// caller with quota, refunds failed requests, and its headers are correct. When
+// the counters are back, they count again.
 func TestR11Outage(t *testing.T) {
 	w := fanfaretest.New(t, nil, withStarterLimits(ratelimit.Limits{PerMinute: 5, PerDay: 100}))
 	a := w.Tenant(account.Starter)
@@ -390,14 +390,14 @@ func TestR11Outage(t *testing.T) {
 	}
 }
 
-// noRefundCounter is a counter that takes and does not give back.
+// noRefundCounter is a counter that does not refund.
 type noRefundCounter struct{ ratelimit.Counter }
 
 func (noRefundCounter) Refund(context.Context, ident.ID, ratelimit.Ticket, time.Time) error {
 	return errUnreachable
 }
 
-// TestR3RefundFails: what cannot be given back is at least in the log.
+// TestR3RefundFails: a failed refund is logged.
 func TestR3RefundFails(t *testing.T) {
 	w := fanfaretest.New(t, nil)
 	a := w.Tenant(account.Starter)
@@ -411,8 +411,8 @@ func TestR3RefundFails(t *testing.T) {
 	}
 }
 
-// TestQuotaEvents: a workspace gets an event at 80 % of its day and one when it
-// is used up, once a day each (R12).
+// TestQuotaEvents: a workspace gets an event at 80 % of its daily quota and one
+// at 100 %, each once a day (R12).
 func TestQuotaEvents(t *testing.T) {
 	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
 		w.App.API.Limits[account.Starter] = ratelimit.Limits{PerDay: 10}

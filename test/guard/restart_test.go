@@ -24,7 +24,7 @@ func openFile(t *testing.T, path string) store.Engine {
 	return e
 }
 
-// remaining is what a workspace may still send in its minute and its day.
+// remaining returns what a workspace may still send in its minute and its day.
 func remaining(t *testing.T, c *fanfaretest.Client) (minute, day float64) {
 	t.Helper()
 	quotas := c.Do("GET", "/v1/me", nil).Want(200).Record()["quotas"].(map[string]any)
@@ -32,7 +32,7 @@ func remaining(t *testing.T, c *fanfaretest.Client) (minute, day float64) {
 	return of("minute"), of("day")
 }
 
-// TestR1Restart: an orderly restart forgets nothing of the day or the minute.
+// TestR1Restart: a regular restart loses no counts of the day or the minute.
 func TestR1Restart(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "fanfare.db")
 	small := withStarterLimits(ratelimit.Limits{PerMinute: 30, PerDay: 50})
@@ -60,7 +60,7 @@ func TestR1Restart(t *testing.T) {
 	c.Do("GET", "/v1", nil).WantError(429, "rate_limit_exceeded")
 }
 
-// copyFile copies what a crash would leave of a file.
+// copyFile copies the state of a file that a crash would leave.
 func copyFile(t *testing.T, from, to string) {
 	t.Helper()
 	in, err := os.Open(from)
@@ -80,7 +80,7 @@ func copyFile(t *testing.T, from, to string) {
 	}
 }
 
-// notifyingEngine is an engine that tells when something was written.
+// notifyingEngine signals when something was written.
 type notifyingEngine struct {
 	store.Engine
 	wrote chan struct{}
@@ -99,8 +99,8 @@ func (n *notifyingEngine) WriteAsync(ctx context.Context, fn func(store.Tx) erro
 	return n.Write(ctx, fn)
 }
 
-// TestR1Crash: a crash forgets at most what came after the last save, which
-// the service makes by itself each second.
+// TestR1Crash: a crash loses at most the counts since the last save, which the
+// service makes every second.
 func TestR1Crash(t *testing.T) {
 	path, crashed := filepath.Join(t.TempDir(), "fanfare.db"), filepath.Join(t.TempDir(), "fanfare.db")
 	e := &notifyingEngine{openFile(t, path), make(chan struct{}, 1)}
@@ -135,7 +135,7 @@ func TestR1Crash(t *testing.T) {
 	saved(27)
 	cancel()
 	<-ended
-	spend(5) // forgotten
+	spend(5) // lost
 	copyFile(t, path, crashed)
 	copyFile(t, path+"-wal", crashed+"-wal")
 	again := fanfaretest.New(t, openFile(t, crashed))

@@ -20,8 +20,8 @@ import (
 	"fanfare/internal/fanfaretest"
 )
 
-// secretPlacement is one way to send something that should not have been sent. KEY stands
-// for the secret.
+// secretPlacement is a place in a request where a secret does not belong. KEY
+// stands for the secret.
 type secretPlacement struct {
 	name, method, target string
 	body                 string
@@ -29,7 +29,8 @@ type secretPlacement struct {
 	plain                bool
 }
 
-// secretPlacements are the places of a request that a key can get into by mistake.
+// secretPlacements are the places of a request that a key can get into by
+// mistake.
 func secretPlacements() []secretPlacement {
 	var list []secretPlacement
 	for _, h := range []string{
@@ -68,8 +69,8 @@ func secretPlacements() []secretPlacement {
 	return list
 }
 
-// send sends a request in one of the ways, with a valid key of somebody beside
-// the secret where the way leaves room for it.
+// send sends a request with the secret in its place, and with another caller's
+// valid key if the placement allows it.
 func (y secretPlacement) send(t *testing.T, w *fanfaretest.World, c *fanfaretest.Client, secret string) (*httptest.ResponseRecorder, string) {
 	t.Helper()
 	fill := func(s string) string { return strings.ReplaceAll(s, "KEY", secret) }
@@ -98,15 +99,15 @@ func (y secretPlacement) send(t *testing.T, w *fanfaretest.World, c *fanfaretest
 	return serveRequest(w, r), r.RequestURI
 }
 
-// TestDrillK12Secrets: keys that are sent wherever they can be sent by mistake
-// appear nowhere: not in the log, not in an answer, not in a backup.
+// TestDrillK12Secrets: keys that are sent in wrong places do not appear in the
+// log, in an answer or in a backup.
 func TestDrillK12Secrets(t *testing.T) {
 	w := fanfaretest.New(t, nil)
 	w.App.API.Limits[account.Enterprise] = w.App.API.Limits["none"]
 	a := w.Tenant(account.Enterprise)
 	broken := &failingEvents{Events: w.App.API.Events, fault: fmt.Errorf("a bug")}
 	var secrets []string
-	// Two out of three secrets are keys that open something.
+	// Two out of three secrets are valid keys.
 	makeSecret := func(i int) string {
 		if i%3 == 0 {
 			return account.NewSecret(rand.Reader)
@@ -119,7 +120,7 @@ func TestDrillK12Secrets(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// A workspace has room for a hundred.
+		// A workspace can have a hundred keys.
 		if i >= 90 {
 			if _, err := w.App.Accounts.Revoke(t.Context(), fanfaretest.Operator, a.Workspace, k.ID, "test"); err != nil {
 				t.Fatal(err)
@@ -140,8 +141,8 @@ func TestDrillK12Secrets(t *testing.T) {
 			secret := secrets[(i+round*7)%len(secrets)]
 			c := w.Client(a.Key)
 			c.From = fmt.Sprintf("203.0.%d.%d:1", i/250, i%250+1)
-			// In good times, with a bug and under overload, of which the log
-			// hears.
+			// Normal operation, with a panic and under overload, which are
+			// logged.
 			for mood := range 3 {
 				w.App.API.Events, w.App.API.MaxInFlight = broken.Events, 1000
 				switch mood {
@@ -153,7 +154,7 @@ func TestDrillK12Secrets(t *testing.T) {
 				rec, target := y.send(t, w, c, secret)
 				sent++
 				statuses[rec.Code]++
-				// Of a key's uses in a second only the first is kept.
+				// Only the first use of a key in a second is stored.
 				w.Clock.Advance(time.Second)
 				if strings.Contains(y.name, "User-Agent") {
 					uses += storedUserAgents(t, w, a)
@@ -192,7 +193,7 @@ func TestDrillK12Secrets(t *testing.T) {
 	t.Logf("secrets %d canaries, %d requests in %d ways, 0 in the log, answers or backup", len(secrets), sent, len(list))
 }
 
-// storedUserAgents is what is kept of the user agents of a workspace's keys.
+// storedUserAgents returns the stored user agents of a workspace's keys.
 func storedUserAgents(t *testing.T, w *fanfaretest.World, a *fanfaretest.Tenant) (agents string) {
 	t.Helper()
 	if err := w.App.Gate.Flush(t.Context()); err != nil {
@@ -208,7 +209,7 @@ func storedUserAgents(t *testing.T, w *fanfaretest.World, a *fanfaretest.Tenant)
 	return agents
 }
 
-// backupContent returns everything that a backup holds, unpacked.
+// backupContent returns the unpacked content of a backup.
 func backupContent(t *testing.T, w *fanfaretest.World) []byte {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "backup")

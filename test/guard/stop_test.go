@@ -10,8 +10,8 @@ import (
 	"fanfare/internal/ratelimit"
 )
 
-// TestStopOverLimit uses up the minute and the day of a plan: what stops a
-// campaign still succeeds, ten times a minute, and nothing else does.
+// TestStopOverLimit uses up the minute and the day of a plan: requests that
+// stop a campaign still succeed, ten times a minute, and no others do.
 func TestStopOverLimit(t *testing.T) {
 	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
 		const enough = 60
@@ -51,7 +51,8 @@ func TestStopOverLimit(t *testing.T) {
 				refused("DELETE", "/v1/campaigns/"+draft)
 				refused("DELETE", "/v1/campaigns/cmp_01h455vb4pex5vsknk084sn02q")
 				refused("POST", "/v1/campaigns/"+active[1]+"/launch")
-				// What would stop nothing uses up none of the ten.
+				// Requests that would stop nothing do not count against the
+				// ten.
 				for range 11 {
 					refused("POST", "/v1/campaigns/"+id+"/pause")
 					refused("POST", "/v1/campaigns/"+draft+"/pause")
@@ -75,7 +76,7 @@ func TestStopOverLimit(t *testing.T) {
 		stop("POST", "/v1/campaigns/"+active[10]+"/pause")
 		stop("DELETE", "/v1/campaigns/"+active[11])
 
-		// Another workspace has its own.
+		// Another workspace has its own quota.
 		b := w.Tenant(account.Starter)
 		b.Do("GET", "/v1", nil).Want(200)
 	})

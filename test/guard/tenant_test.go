@@ -20,15 +20,15 @@ import (
 	"fanfare/internal/fanfaretest"
 )
 
-// A household is a tenant that uses every operation of the contract, and every
-// string of which carries a token that nobody else may ever see.
+// busyTenant uses every operation of the contract. Every string that it sends
+// contains a token that no other tenant may see.
 type busyTenant struct {
 	t     *testing.T
 	world *fanfaretest.World
 	token string
 	roles map[string]*fanfaretest.Client
-	// ids are all that were seen in answers, by prefix; cursors, etags and
-	// once are what was got or sent otherwise.
+	// ids are those in answers, by prefix; cursors, etags and idempotencyKeys
+	// are other values that were received or sent.
 	ids             map[string][]string
 	known           map[string]bool
 	cursors         map[string][]string
@@ -41,7 +41,7 @@ var (
 	inBraces = regexp.MustCompile(`\{[^}]+\}`)
 )
 
-// idsIn finds the ids in a text.
+// idsIn returns the ids in a text.
 func idsIn(text string) (found []string) {
 	for at := 0; ; {
 		i := strings.IndexByte(text[at:], '_')
@@ -58,8 +58,8 @@ func idsIn(text string) (found []string) {
 	}
 }
 
-// keyedOperations lists what needs a key, in a fixed order: collections before
-// their members, so that there is something to act on, and ends last.
+// keyedOperations returns the operations that need a key, in a fixed order:
+// collections before their members, and deletions last.
 func keyedOperations() []*fanfaretest.Operation {
 	var list []*fanfaretest.Operation
 	for _, op := range fanfaretest.TheContract().Operations() {
@@ -74,7 +74,7 @@ func keyedOperations() []*fanfaretest.Operation {
 	return list
 }
 
-// mediaBody is a text in bytes of a media type, for operations that take those.
+// mediaBody is a body of a media type other than JSON.
 type mediaBody struct{ media, text string }
 
 func (f mediaBody) bytes() []byte {
@@ -84,7 +84,8 @@ func (f mediaBody) bytes() []byte {
 	return []byte(`<svg xmlns="http://www.w3.org/2000/svg" width="20" height="10"><text>` + f.text + `</text></svg>`)
 }
 
-// exampleBodies are the examples of an operation's body, nil where it takes none.
+// exampleBodies returns the examples of an operation's body, nil if it has
+// none.
 func exampleBodies(op *fanfaretest.Operation) []any {
 	if op.RequestBody == nil {
 		return []any{nil}
@@ -112,7 +113,7 @@ func exampleBodies(op *fanfaretest.Operation) []any {
 	return list
 }
 
-// newBusyTenant makes a tenant and lets it live.
+// newBusyTenant creates a tenant and uses every operation several times.
 func newBusyTenant(t *testing.T, w *fanfaretest.World, lives int) *busyTenant {
 	t.Helper()
 	h := &busyTenant{
@@ -147,7 +148,8 @@ func newBusyTenant(t *testing.T, w *fanfaretest.World, lives int) *busyTenant {
 	return h
 }
 
-// useEveryOperation uses every operation once with every example body and every own record.
+// useEveryOperation uses every operation once with every example body and every
+// own record.
 func (h *busyTenant) useEveryOperation() {
 	h.t.Helper()
 	for _, op := range keyedOperations() {
@@ -159,7 +161,7 @@ func (h *busyTenant) useEveryOperation() {
 	}
 }
 
-// ownPaths are the paths of an operation filled with own ids.
+// ownPaths returns the paths of an operation with own ids.
 func (h *busyTenant) ownPaths(op *fanfaretest.Operation) []string {
 	targets := []string{op.Path}
 	for _, name := range inBraces.FindAllString(op.Path, -1) {
@@ -181,8 +183,8 @@ func (h *busyTenant) ownPaths(op *fanfaretest.Operation) []string {
 	return targets
 }
 
-// prefixOf is the kind of id that stands in a place of a path. The example of
-// the parameter says it.
+// prefixOf returns the kind of id of a path parameter, from the parameter's
+// example.
 func prefixOf(t *testing.T, op *fanfaretest.Operation, name string) string {
 	t.Helper()
 	p := op.Parameter("path", strings.Trim(name, "{}"))
@@ -194,9 +196,9 @@ func prefixOf(t *testing.T, op *fanfaretest.Operation, name string) string {
 	return m[1]
 }
 
-// sendMarked sends a body in which every string carries the token, as far as the
-// service takes it: a field that is refused gets its example back, one that is
-// refused again is left out.
+// sendMarked sends a body whose strings contain the token, as far as the
+// service accepts it: a refused field gets its example, and is dropped if it is
+// refused again.
 func (h *busyTenant) sendMarked(op *fanfaretest.Operation, target string, example any) {
 	keep, drop := map[string]bool{}, map[string]bool{}
 	key := ""
@@ -223,13 +225,13 @@ func (h *busyTenant) sendMarked(op *fanfaretest.Operation, target string, exampl
 			drop[field] = keep[field]
 			keep[field] = true
 		}
-		// What was refused only in part is remembered under its key.
+		// A partly refused request is recorded under its key.
 		key += "-again"
 	}
 }
 
-// refusedFields are the members of a body that the service does not take: those
-// of an error, and of items that are listed in a success.
+// refusedFields returns the members of a body that the service refused: those
+// of an error, and those of items that a success lists.
 func refusedFields(res *fanfaretest.Response) (fields []string) {
 	if res.Status == 422 {
 		for _, d := range res.Error().Details {
@@ -256,7 +258,7 @@ func refusedFields(res *fanfaretest.Response) (fields []string) {
 	return fields
 }
 
-// markStrings puts the token into every string of a body.
+// markStrings adds the token to every string of a body.
 func (h *busyTenant) markStrings(v any, path string, keep, drop map[string]bool) any {
 	switch v := v.(type) {
 	case mediaBody:
@@ -290,8 +292,8 @@ func (h *busyTenant) markStrings(v any, path string, keep, drop map[string]bool)
 	return v
 }
 
-// collectIDs keeps what an answer lets one refer to later. Errors only repeat
-// what was sent.
+// collectIDs records the ids and cursors of an answer. Errors only repeat the
+// request.
 func (h *busyTenant) collectIDs(op *fanfaretest.Operation, res *fanfaretest.Response) {
 	if res.Status >= 400 {
 		return
@@ -315,9 +317,8 @@ func (h *busyTenant) collectIDs(op *fanfaretest.Operation, res *fanfaretest.Resp
 }
 
 // TestDrillE7TenantsApart is E7 for the whole contract: for every operation,
-// every role and every way in which a caller can name something, what belongs
-// to another tenant looks exactly like what never existed, and not one string
-// of that tenant comes out.
+// role and way to refer to a record, another tenant's record looks exactly like
+// one that never existed, and no string of that tenant is returned.
 func TestDrillE7TenantsApart(t *testing.T) {
 	for name, open := range fanfaretest.Engines {
 		t.Run(name, func(t *testing.T) {
@@ -367,7 +368,8 @@ func (p *prober) probeAll() {
 	}
 }
 
-// readEverything reads everything one tenant can read and looks for the other in it.
+// readEverything reads everything that a tenant can read and looks for the
+// other tenant's token.
 func (p *prober) readEverything(reader, other *busyTenant) {
 	for role, c := range reader.roles {
 		for _, op := range keyedOperations() {
@@ -383,7 +385,7 @@ func (p *prober) readEverything(reader, other *busyTenant) {
 	}
 }
 
-// readPages reads all pages of a target and looks for the other tenant in them.
+// readPages reads all pages of a target and looks for the other tenant's token.
 func (p *prober) readPages(role string, c *fanfaretest.Client, other *busyTenant, op *fanfaretest.Operation, target string, body any) {
 	for pages := 0; target != "" && pages < 20; pages++ {
 		var sent io.Reader

@@ -1,6 +1,6 @@
-// Package models_test compares three parties on what the platforms' APIs look
-// like: the platforms' own SDKs, our clients and the sandbox. Without the SDKs,
-// our clients would only be known to please our own stand-in.
+// Package models_test compares the requests of the vendors' own SDKs with those
+// of the clients, both sent to the sandbox. Without the SDKs, the clients would
+// only be tested against the project's own simulation.
 package models_test
 
 import (
@@ -33,7 +33,8 @@ import (
 	"fanfare/test/program"
 )
 
-// requestIntent is what all parties ask for. Seed and model are arbitrary.
+// requestIntent is the request that all clients send. Seed and model are
+// arbitrary.
 var requestIntent = map[string]any{
 	"system":     "You write advertising copy. Answer in JSON.",
 	"user":       "Write exactly 2 variants.\n- push headlines: 3 to 5 different texts\n{\"prompt\":\"Warm socks for cold feet\"}",
@@ -45,7 +46,7 @@ var requestIntent = map[string]any{
 	"schema":     schema,
 }
 
-// schema has what the platforms treat differently: counts of all kinds.
+// schema has what the vendors treat differently: counts of all kinds.
 var schema = map[string]any{
 	"type": "object", "additionalProperties": false, "required": []string{"variants"},
 	"properties": map[string]any{"variants": map[string]any{
@@ -64,7 +65,7 @@ var request = llm.Request{
 	System: requestIntent["system"].(string), User: requestIntent["user"].(string), Schema: schema, MaxTokens: requestIntent["max_tokens"].(int), Seed: 7,
 }
 
-// install puts the SDKs in place, once.
+// install installs the SDKs, once.
 var install = sync.OnceValue(func() error { return program.Packages() })
 
 func startSandbox(t *testing.T) (*sandbox.Handler, string) {
@@ -75,7 +76,7 @@ func startSandbox(t *testing.T) (*sandbox.Handler, string) {
 	return h, srv.URL
 }
 
-// runScript plays an SDK's script and returns what it asked.
+// runScript runs an SDK's script and returns its requests.
 func runScript(t *testing.T, script string) []sandbox.Entry {
 	t.Helper()
 	if err := install(); err != nil {
@@ -91,8 +92,8 @@ func runScript(t *testing.T, script string) []sandbox.Entry {
 	}
 	h, url := startSandbox(t)
 	cmd := exec.CommandContext(t.Context(), "node", script)
-	// Nothing else of the environment: SDKs take keys, addresses and proxies
-	// from it.
+	// SDKs read keys, addresses and proxies from the environment, so they get
+	// no other variables.
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "SANDBOX_URL=" + url, "INTENT_FILE=" + file}
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v\n%s", script, err, out)
@@ -100,7 +101,7 @@ func runScript(t *testing.T, script string) []sandbox.Entry {
 	return h.Journal()
 }
 
-// newClient is one of ours.
+// newClient returns an HTTP client.
 func newClient(t *testing.T) *outbound.Client {
 	t.Helper()
 	c, err := provider.NewClient(outbound.Trusted())
@@ -113,7 +114,8 @@ func newClient(t *testing.T) *outbound.Client {
 
 var key = secret.New("sk-test")
 
-// completeAllFormats asks in all three formats, like the scripts do first.
+// completeAllFormats sends a request in all three formats, as the scripts do
+// first.
 func completeAllFormats(t *testing.T, c llm.Chat) {
 	t.Helper()
 	for _, format := range []llm.Format{llm.FormatSchema, llm.FormatJSON, llm.FormatText} {
@@ -132,8 +134,8 @@ func draw(t *testing.T, c llm.Painter) {
 	}
 }
 
-// compareEntries compares what we ask with what the SDK asks: path, the headers that
-// matter, and the whole body after both were brought to the same form.
+// compareEntries compares our requests with those of an SDK: path, relevant
+// headers, and the whole body after normalization.
 func compareEntries(t *testing.T, ours, sdk []sandbox.Entry, headers []string, normal func(body any) any) {
 	t.Helper()
 	if len(sdk) < len(ours) {
@@ -166,8 +168,8 @@ func decode(t *testing.T, body []byte) any {
 
 func unchanged(body any) any { return body }
 
-// checkDeclared sees that an SDK's types know the members of a request. The two SDKs
-// that send whatever they are given would otherwise prove nothing.
+// checkDeclared checks that an SDK's types have the members of a request. Two
+// SDKs send any member, so the comparison alone would prove nothing.
 func checkDeclared(t *testing.T, file, kind string, members map[string]any) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("node_modules", filepath.FromSlash(file)))
@@ -241,11 +243,11 @@ func TestAnthropic(t *testing.T) {
 	completeAllFormats(t, c)
 	ours := h.Journal()
 	sdk := runScript(t, "anthropic.mjs")
-	// The SDK writes the counts that it takes out of a schema into the
+	// The SDK writes the counts that it removes from a schema into the
 	// descriptions.
 	compareEntries(t, ours, sdk, []string{"Anthropic-Version", "Content-Type", "Accept"}, withoutDescriptions)
-	// The API takes a key as X-Api-Key, which is in its documentation, and as
-	// a bearer, which is what this SDK does.
+	// The API accepts a key as X-Api-Key, as documented, and as a bearer token,
+	// as this SDK sends it.
 	if ours[0].Header.Get("X-Api-Key") == "" || sdk[0].Header.Get("Authorization") == "" {
 		t.Errorf("got key headers %v and %v", ours[0].Header, sdk[0].Header)
 	}
@@ -289,14 +291,14 @@ func TestGemini(t *testing.T) {
 	}
 	completeAllFormats(t, c)
 	draw(t, c)
-	// The SDK gives the instruction a role, which has no meaning there.
+	// The SDK gives the instruction a role, which has no effect.
 	compareEntries(t, h.Journal(), runScript(t, "gemini.mjs"), []string{"X-Goog-Api-Key", "Content-Type"}, func(body any) any {
 		delete(member(body, "systemInstruction"), "role")
 		return body
 	})
 }
 
-// TestSandboxRefusesWhatSDKsDoNotSend sees that the comparison can fail.
+// TestSandboxRefusesWhatSDKsDoNotSend checks that the comparison can fail.
 func TestSandboxRefusesWhatSDKsDoNotSend(t *testing.T) {
 	t.Parallel()
 	_, url := startSandbox(t)

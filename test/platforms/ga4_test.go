@@ -13,14 +13,14 @@ import (
 	"fanfare/internal/fact"
 )
 
-// ga4Report is what a report is asked by.
+// ga4Report is a report request.
 type ga4Report struct {
 	Dimensions []string `json:"dimensions"`
 	Start      string   `json:"start"`
 	End        string   `json:"end"`
 }
 
-// ga4Reports are those of entities, then those of the levels.
+// ga4Reports are the reports of entities, then those of the levels.
 func ga4Reports(first, last clock.Date) []ga4Report {
 	reports := []ga4Report{
 		{[]string{"sessionCampaignName", "sessionDefaultChannelGroup"}, "90daysAgo", "today"},
@@ -39,7 +39,7 @@ func ga4Reports(first, last clock.Date) []ga4Report {
 	return reports
 }
 
-// TestGA4 has Google's SDK for GA4 and our client ask for the same.
+// TestGA4 compares Google's SDK for GA4 with the client.
 func TestGA4(t *testing.T) {
 	t.Parallel()
 	s := openSandbox(t, sandbox.GA4)
@@ -78,14 +78,14 @@ func TestGA4(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// What came without an ad is the campaign's, so that the report by
-		// ad has less.
+		// Rows without an ad belong to the campaign only, so the report by ad
+		// has less.
 		want := int64(answered.Events[i+2] * 1_000_000)
 		if level == connection.LevelAd && events > want || level != connection.LevelAd && events != want || events == 0 {
 			t.Errorf("level %d: got %d key events want %d, as the SDK has read them", level, events, want)
 		}
 	}
-	// The SDK is of the Data API; properties are found by another.
+	// The SDK is for the Data API; the Admin API lists properties.
 	asked := slices.DeleteFunc(s.journal(t), func(c call) bool {
 		return strings.HasSuffix(c.Path, "/accountSummaries") || c.Method == http.MethodGet && strings.Contains(c.Path, "/properties/")
 	})

@@ -12,7 +12,7 @@ import (
 	"fanfare/internal/fact"
 )
 
-// googleReport is what the library makes a query of.
+// googleReport is the input of a query of the library.
 type googleReport struct {
 	Entity      string           `json:"entity"`
 	Attributes  []string         `json:"attributes,omitempty"`
@@ -23,7 +23,7 @@ type googleReport struct {
 	ToDate      string           `json:"to_date,omitempty"`
 }
 
-// googleLists are what accounts and entities are read by.
+// googleLists are the queries of accounts and entities.
 func googleLists() []googleReport {
 	is := func(key, op string, val any) map[string]any { return map[string]any{"key": key, "op": op, "val": val} }
 	return []googleReport{
@@ -52,7 +52,7 @@ func googleLists() []googleReport {
 	}
 }
 
-// googleMetricReports are what reports are read by, level by level.
+// googleMetricReports are the queries of reports, by level.
 func googleMetricReports(first, last clock.Date) []googleReport {
 	campaign := prefixed("campaign.", "id", "name", "advertising_channel_type")
 	group := append([]string{"ad_group.id"}, campaign...)
@@ -85,9 +85,8 @@ func prefixed(prefix string, names ...string) []string {
 	return list
 }
 
-// normalizeQuery brings a query into one form: the order of fields and conditions
-// means nothing, there are two kinds of quotes, and a range of days is written
-// in two ways.
+// normalizeQuery normalizes a query: the order of fields and conditions, the
+// kind of quotes and the form of date ranges have no meaning.
 func normalizeQuery(_ string, parameters map[string]string) {
 	query, ok := parameters["query"]
 	if !ok {
@@ -105,7 +104,7 @@ func normalizeQuery(_ string, parameters map[string]string) {
 	parameters["query"] = strings.Join(list, ", ") + " FROM " + from + " WHERE " + strings.Join(conditions, " and ")
 }
 
-// TestGoogle has a library for Google Ads and our client ask for the same.
+// TestGoogle compares a library for Google Ads with the client.
 func TestGoogle(t *testing.T) {
 	t.Parallel()
 	s := openSandbox(t, sandbox.GoogleAds)
@@ -144,7 +143,7 @@ func TestGoogle(t *testing.T) {
 	}
 	pushed := s.journal(t)
 
-	// The library lists accounts and changes campaigns over gRPC alone.
+	// The library lists accounts and changes campaigns only over gRPC.
 	list := slices.IndexFunc(asked, func(c call) bool { return strings.HasSuffix(c.Path, ":listAccessibleCustomers") })
 	if list < 0 || len(pushed) != 1 {
 		t.Fatalf("got %v and %v want a list of accounts and one change", callLines(asked), callLines(pushed))
@@ -162,7 +161,7 @@ func TestGoogle(t *testing.T) {
 	compareCalls(t, slices.Delete(asked, list, list+1), sdk[:answered.Asked], comparison{
 		headers: []string{"Content-Type", "Authorization"}, normalize: normalizeQuery,
 	})
-	// What the library adds up of whole views is what we do of families.
+	// The library's sums of whole views equal the client's sums by family.
 	whole := map[connection.Level]int{
 		connection.LevelAccount: 0, connection.LevelCampaign: 1, connection.LevelAd: 2,
 		connection.LevelGeo: 4, connection.LevelDemographic: 6, connection.LevelDevice: 8,
@@ -174,7 +173,7 @@ func TestGoogle(t *testing.T) {
 	}
 }
 
-// queries are those that calls have in their bodies.
+// queries returns the queries in the bodies of calls.
 func queries(t *testing.T, calls []call) []string {
 	t.Helper()
 	list := []string{}
@@ -186,7 +185,7 @@ func queries(t *testing.T, calls []call) []string {
 	return list
 }
 
-// callForScript is a call for a script to look at.
+// callForScript returns a call in the format of a script.
 func callForScript(c call) map[string]any {
 	return map[string]any{"method": c.Method, "path": c.Path, "body": c.Body}
 }

@@ -1,14 +1,14 @@
-// Package platforms_test compares three parties on what the APIs of ad
-// platforms look like: the platforms' own SDKs, our clients and the sandbox.
-// Without the SDKs, our clients would only be known to please our own double.
+// Package platforms_test compares the requests of the platforms' own SDKs with
+// those of the clients, both sent to the sandbox. Without the SDKs, the clients
+// would only be tested against the project's own simulation.
 //
-// A platform has a script that plays its SDK, and a test that runs it:
+// A platform has a script that uses its SDK, and a test that runs it:
 //
-//	s := open(t, sandbox.MetaAds)
-//	s.run(t, "meta.mjs", intent, &answered)
+//	s := openSandbox(t, sandbox.MetaAds)
+//	s.runScript(t, "meta.mjs", intent, &answered)
 //	sdk := s.journal(t)
-//	… the same with our client, at s.url+"/meta" with s.options(…) …
-//	same(t, s.journal(t), sdk, comparison{…})
+//	… the same with our client, at s.url+"/meta" with s.clientOptions(…) …
+//	compareCalls(t, s.journal(t), sdk, comparison{…})
 package platforms_test
 
 import (
@@ -40,17 +40,16 @@ import (
 	"fanfare/test/program"
 )
 
-// now is when all of it happens, for the sandbox and for our clients.
+// now is the time of the sandbox and the clients.
 var now = time.Date(2026, 10, 20, 12, 0, 0, 0, time.UTC)
 
-// install puts the SDKs in place, once.
+// install installs the SDKs, once.
 var install = sync.OnceValue(func() error { return program.Packages() })
 
-// testSandbox is a sandbox of its own for one test, and access to one platform in
-// it.
+// testSandbox is a sandbox for one test with access to one platform.
 type testSandbox struct {
-	// url is where the sandbox is without TLS; platforms are below it, by
-	// their prefix.
+	// url is the sandbox's address without TLS; platforms are below it, by
+	// prefix.
 	url   string
 	grant sandboxGrant
 
@@ -65,7 +64,7 @@ type sandboxGrant struct {
 	Seconds int64  `json:"expires_in"`
 }
 
-// openSandbox starts a sandbox and is granted access to a platform.
+// openSandbox starts a sandbox and obtains access to a platform.
 func openSandbox(t *testing.T, platform string) *testSandbox {
 	t.Helper()
 	server, err := sandbox.New(sandbox.Options{Seed: 7, Currency: "EUR", Timezone: "Europe/Berlin", Now: func() time.Time { return now }})
@@ -93,7 +92,7 @@ func openSandbox(t *testing.T, platform string) *testSandbox {
 	return s
 }
 
-// control calls the sandbox's own API.
+// control calls the sandbox's own operations.
 func (s *testSandbox) control(t *testing.T, method, path string, in, out any) {
 	t.Helper()
 	body, err := json.Marshal(in)
@@ -120,14 +119,14 @@ func (s *testSandbox) control(t *testing.T, method, path string, in, out any) {
 	}
 }
 
-// addFault has the platform fail in a way, once.
+// addFault makes the platform fail once.
 func (s *testSandbox) addFault(t *testing.T, platform, fault string) {
 	t.Helper()
 	s.control(t, http.MethodPost, "faults", map[string]any{"platform": platform, "fault": fault, "count": 1}, nil)
 }
 
-// runScript plays an SDK's script. The script gets the grant and the intent, and its
-// answer is read into out, unless that is nil.
+// runScript runs an SDK's script. The script gets the grant and the intent, and
+// its output is decoded into out, unless that is nil.
 func (s *testSandbox) runScript(t *testing.T, script string, intent, out any) {
 	t.Helper()
 	if err := install(); err != nil {
@@ -143,8 +142,8 @@ func (s *testSandbox) runScript(t *testing.T, script string, intent, out any) {
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(t.Context(), "node", "--require", preload, script)
-	// Nothing else of the environment: SDKs take keys, addresses and proxies
-	// from it.
+	// SDKs read keys, addresses and proxies from the environment, so they get
+	// no other variables.
 	cmd.Env = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "NODE_EXTRA_CA_CERTS=" + s.roots,
 		"SANDBOX_TLS_PORT=" + s.tlsPort, "SANDBOX_URL=" + s.url, "SANDBOX_INPUT=" + string(input), "SANDBOX_OUTPUT=" + output,
@@ -164,12 +163,12 @@ func (s *testSandbox) runScript(t *testing.T, script string, intent, out any) {
 	}
 }
 
-// clientOptions are for one of our clients, with the platform's prefix.
+// clientOptions returns the options of a client, with the platform's prefix.
 func (s *testSandbox) clientOptions(prefix string) transport.Options {
 	return transport.Options{Base: s.url + prefix, Do: http.DefaultClient, Now: func() time.Time { return now }}
 }
 
-// credentials are the grant for one of our clients.
+// credentials returns the grant for a client.
 func (s *testSandbox) credentials() connection.Credentials {
 	c := connection.Credentials{
 		Access: secret.New(s.grant.Access), IssuedAt: clock.At(now),
@@ -181,8 +180,8 @@ func (s *testSandbox) credentials() connection.Credentials {
 	return c
 }
 
-// testAuthority is one that nobody but the scripts trusts, and that vouches for
-// every host.
+// testAuthority is a certificate authority that only the scripts trust, with a
+// certificate for every host.
 type testAuthority struct {
 	file string
 	cert *x509.Certificate
@@ -195,7 +194,7 @@ func newAuthority(t *testing.T) *testAuthority {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The SDKs check certificates by the time of this machine.
+	// The SDKs check certificates with the real time.
 	cert := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "Sandbox"}, IsCA: true, BasicConstraintsValid: true,
 		KeyUsage: x509.KeyUsageCertSign, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
@@ -211,7 +210,7 @@ func newAuthority(t *testing.T) *testAuthority {
 	return a
 }
 
-// certificate vouches for whatever host is asked for.
+// certificate returns a certificate for the requested host.
 func (a *testAuthority) certificate(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 	leaf := &x509.Certificate{
 		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: hello.ServerName}, DNSNames: []string{hello.ServerName},

@@ -13,21 +13,20 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// call is one request as the sandbox saw it: without the prefix of the
-// platform, and with marks in the place of secrets.
+// call is one request in the sandbox's journal: without the platform's prefix,
+// and with secrets replaced.
 type call struct {
 	Method string      `json:"method"`
 	Host   string      `json:"host"`
 	Path   string      `json:"path"`
 	Query  string      `json:"query"`
 	Header http.Header `json:"headers"`
-	// Body is JSON: what was sent, or the text of a form.
+	// Body is JSON: the body itself, or a form as a string.
 	Body   json.RawMessage `json:"body"`
 	Status int             `json:"status"`
 }
 
-// journal returns what the platforms were asked since the last time, and
-// forgets it.
+// journal returns the calls since the last time and clears the journal.
 func (s *testSandbox) journal(t *testing.T) []call {
 	t.Helper()
 	var journal struct{ Data []call }
@@ -36,21 +35,21 @@ func (s *testSandbox) journal(t *testing.T) []call {
 	return journal.Data
 }
 
-// comparison says what two journals have to agree on, besides method, path and
-// parameters.
+// comparison says what two journals must have in common besides method, path
+// and parameters.
 type comparison struct {
-	// headers are the ones that mean something to the platform.
+	// headers are the headers that the platform reads.
 	headers []string
 	// ignored are the parameters that may differ, with the reason.
 	ignored map[string]string
-	// normalize brings the parameters of a call to one form, where a platform
-	// has several for the same; nil for as they are.
+	// normalize normalizes the parameters of a call if a platform has several
+	// forms for the same; nil for none.
 	normalize func(path string, parameters map[string]string)
 }
 
-// compareCalls compares what we ask with what an SDK asks for the same: call by call,
-// method, path without the version, every parameter wherever it is (a query, a
-// form or a JSON body), and the headers that matter.
+// compareCalls compares our calls with those of an SDK: method, path without
+// the version, every parameter of query, form or JSON body, and the relevant
+// headers.
 func compareCalls(t *testing.T, ours, sdk []call, c comparison) {
 	t.Helper()
 	if len(ours) != len(sdk) {
@@ -72,7 +71,7 @@ func callLines(calls []call) []string {
 	return list
 }
 
-// comparedCall is what counts of a call.
+// comparedCall has the compared parts of a call.
 type comparedCall struct {
 	Method, Path        string
 	Parameters, Headers map[string]string
@@ -100,8 +99,8 @@ func (c comparison) comparedCall(t *testing.T, asked call) comparedCall {
 	return v
 }
 
-// parameters are those of the query and of the body, each in one way of
-// writing.
+// parameters returns the parameters of the query and of the body, in one
+// format.
 func parameters(t *testing.T, asked call) map[string]string {
 	t.Helper()
 	query, err := url.ParseQuery(asked.Query)
@@ -137,8 +136,8 @@ func parameters(t *testing.T, asked call) map[string]string {
 	return found
 }
 
-// compactJSON writes JSON inside a text without what has no meaning in it: spaces,
-// and the order of members.
+// compactJSON normalizes JSON inside a text: without spaces, and with sorted
+// members.
 func compactJSON(text string) string {
 	if strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[") {
 		var value any
@@ -149,7 +148,7 @@ func compactJSON(text string) string {
 	return text
 }
 
-// textOf is a value as text; a text as it is.
+// textOf returns a value as text; a text unchanged.
 func textOf(value any) string {
 	if text, ok := value.(string); ok {
 		return compactJSON(text)
@@ -161,8 +160,8 @@ func textOf(value any) string {
 	return string(b)
 }
 
-// TestComparisonDetectsDifferences sees that journals that differ are told apart, and that
-// what means nothing is passed over.
+// TestComparisonDetectsDifferences checks that different journals are detected,
+// and that differences without meaning are ignored.
 func TestComparisonDetectsDifferences(t *testing.T) {
 	t.Parallel()
 	c := comparison{headers: []string{"Content-Type"}, ignored: map[string]string{"locale": "it changes only texts"}}

@@ -14,7 +14,7 @@ import (
 	"fanfare/internal/connection"
 )
 
-// linkedInAnswer is what the script has read.
+// linkedInAnswer is the output of the script.
 type linkedInAnswer struct {
 	Accounts, Campaigns, Creatives, Segments []map[string]any
 	Impressions                              []int64
@@ -24,7 +24,7 @@ type linkedInAnswer struct {
 
 type linkedInLevel struct {
 	Pivots []string `json:"pivots"`
-	// Of is what one call is for: the account, all campaigns or one.
+	// Of is the target of one call: the account, all campaigns or one.
 	Of     string   `json:"of"`
 	Fields []string `json:"fields"`
 }
@@ -45,7 +45,7 @@ var (
 	}
 )
 
-// TestLinkedIn has LinkedIn's SDK and our client ask for the same.
+// TestLinkedIn compares LinkedIn's SDK with the client.
 func TestLinkedIn(t *testing.T) {
 	t.Parallel()
 	s := openSandbox(t, sandbox.LinkedInAds)
@@ -94,8 +94,8 @@ func TestLinkedIn(t *testing.T) {
 	}
 }
 
-// rawParameters are the parameters as they were written, because it matters to
-// Rest.li what is escaped, in no order.
+// rawParameters returns the parameters unescaped and sorted, because escaping
+// has a meaning in Rest.li.
 func rawParameters(query string) []string {
 	return slices.Sorted(strings.SplitSeq(query, "&"))
 }

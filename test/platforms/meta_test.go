@@ -12,7 +12,7 @@ import (
 	"fanfare/internal/fact"
 )
 
-// metaAnswer is what the script has read.
+// metaAnswer is the output of the script.
 type metaAnswer struct {
 	Accounts, Campaigns, Groups, Ads, Audiences []map[string]any
 	Impressions                                 []int64
@@ -26,7 +26,7 @@ type metaLevel struct {
 	Fields     []string `json:"fields"`
 }
 
-// metaMetrics are asked for at every level.
+// metaMetrics are the metrics of every level.
 var metaMetrics = []string{
 	"impressions", "clicks", "spend", "actions", "action_values", "inline_post_engagement", "video_thruplay_watched_actions", "video_p100_watched_actions",
 }
@@ -40,7 +40,7 @@ var metaLevels = []metaLevel{
 	{"adset", []string{"impression_device"}, append([]string{"campaign_id", "campaign_name", "adset_id"}, metaMetrics...)},
 }
 
-// TestMeta has Meta's SDK and our client ask for the same.
+// TestMeta compares Meta's SDK with the client.
 func TestMeta(t *testing.T) {
 	t.Parallel()
 	s := openSandbox(t, sandbox.MetaAds)
@@ -110,7 +110,7 @@ func TestMeta(t *testing.T) {
 	}
 }
 
-// sortFields brings lists of fields into one order: it has no meaning.
+// sortFields sorts lists of fields, whose order has no meaning.
 func sortFields(_ string, parameters map[string]string) {
 	if fields, ok := parameters["fields"]; ok && !strings.Contains(fields, "{") {
 		list := strings.Split(fields, ",")

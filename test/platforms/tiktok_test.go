@@ -11,7 +11,7 @@ import (
 	"fanfare/internal/fact"
 )
 
-// tikTokAnswer is what the script has read.
+// tikTokAnswer is the output of the script.
 type tikTokAnswer struct {
 	Accounts, Campaigns, Groups, Ads, Audiences []map[string]any
 	Impressions                                 []int64
@@ -41,7 +41,7 @@ var (
 	}
 )
 
-// TestTikTok has TikTok's SDK and our client ask for the same.
+// TestTikTok compares TikTok's SDK with the client.
 func TestTikTok(t *testing.T) {
 	t.Parallel()
 	s := openSandbox(t, sandbox.TikTokAds)
@@ -73,8 +73,8 @@ func TestTikTok(t *testing.T) {
 	}
 }
 
-// callEverything is what a sync and a push ask of a platform: everything once. It
-// returns the impressions by level.
+// callEverything makes all calls of a sync and a push once. It returns the
+// impressions by level.
 func callEverything(t *testing.T, client connection.Client, cred connection.Credentials, first, last clock.Date, campaign any) (
 	accounts []connection.Account, entities *connection.Entities, impressions []int64, paused connection.Observed,
 ) {
@@ -112,8 +112,8 @@ func callEverything(t *testing.T, client connection.Client, cred connection.Cred
 	return accounts, entities, impressions, paused
 }
 
-// entityCounts are how many campaigns, groups with an audience, ads and audiences
-// there are.
+// entityCounts returns the numbers of campaigns, ad groups with an audience,
+// ads and audiences.
 func entityCounts(e *connection.Entities) [4]int {
 	return [4]int{len(e.Campaigns), len(e.Groups), len(e.Ads), len(e.Audiences)}
 }

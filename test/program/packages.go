@@ -11,7 +11,7 @@ import (
 // Packages is PackagesIn for the test's folder.
 func Packages(tools ...string) error { return PackagesIn(".", tools...) }
 
-// PackagesIn installs what the lock file in a folder names, once for each
+// PackagesIn installs the packages of a folder's lock file, once for each
 // version of that file. It fails if Node, npm or one of the tools is missing.
 func PackagesIn(folder string, tools ...string) error {
 	for _, tool := range append([]string{"node", "npm"}, tools...) {

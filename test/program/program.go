@@ -1,6 +1,5 @@
-// Package program builds the program and runs it for tests that look at it
-// from outside: a server on a free port of this machine, commands beside it.
-// Nothing of it is part of the product.
+// Package program builds the program and runs it for tests: a server on a free
+// port of this machine, and commands. It is not part of the product.
 package program
 
 import (
@@ -18,7 +17,7 @@ import (
 	"time"
 )
 
-// maxWait bounds every wait. It is long because the machine may be busy; no
+// maxWait limits every wait. It is long because the machine may be busy; no
 // test depends on how long something takes.
 const maxWait = 60 * time.Second
 
@@ -28,18 +27,18 @@ var builds struct {
 	made map[string]string
 }
 
-// programEnv names a program that was built with the tag testclock already, so
-// that every package of a test run need not build its own.
+// programEnv names a program that was already built with the tag testclock, so
+// that not every package of a test run builds its own.
 const programEnv = "FANFARE_TEST_PROGRAM"
 
-// Build makes the program, once per set of flags and test run, and returns its
+// Build builds the program, once per set of flags and test run, and returns its
 // path. Its clock can be moved; see Options.
 func Build(t testing.TB, flags ...string) string {
 	t.Helper()
 	builds.Lock()
 	defer builds.Unlock()
 	if path := os.Getenv(programEnv); path != "" && len(flags) == 0 {
-		// That it was looked at makes results of an older one count for nothing.
+		// Reading the file makes cached test results depend on it.
 		if _, err := os.Stat(path); err != nil {
 			t.Fatal(err)
 		}
@@ -66,7 +65,7 @@ func Build(t testing.TB, flags ...string) string {
 	return path
 }
 
-// Clean removes what was built; for TestMain, after the tests.
+// Clean removes the built programs; for TestMain, after the tests.
 func Clean() {
 	builds.Lock()
 	defer builds.Unlock()
@@ -75,8 +74,8 @@ func Clean() {
 	}
 }
 
-// Environ is the environment for the program: ours without settings of the
-// program, and then what is given.
+// Environ returns the environment for the program: that of the test without
+// settings of the program, and then extra.
 func Environ(extra ...string) []string {
 	var env []string
 	for _, pair := range os.Environ() {
@@ -87,13 +86,13 @@ func Environ(extra ...string) []string {
 	return append(env, extra...)
 }
 
-// Result is what a command left behind.
+// Result is the result of a command.
 type Result struct {
 	Code        int
 	Out, Errors string
 }
 
-// Run runs a command to its end, in a folder.
+// Run runs a command in a folder and waits for its end.
 func Run(t testing.TB, binary, dir string, env []string, args ...string) Result {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), maxWait)
@@ -113,7 +112,7 @@ func Run(t testing.TB, binary, dir string, env []string, args ...string) Result 
 	return Result{cmd.ProcessState.ExitCode(), out.String(), errs.String()}
 }
 
-// process is a running program that dies with this one.
+// process is a running program that ends with the test process.
 type process struct {
 	cmd    *exec.Cmd
 	exited chan struct{}
@@ -124,8 +123,8 @@ func start(cmd *exec.Cmd) (*process, error) {
 	cmd.SysProcAttr = processAttributes()
 	started := make(chan error, 1)
 	go func() {
-		// The death signal comes when the thread that started the process
-		// ends, so this one is kept for as long as the process runs.
+		// The death signal is sent when the thread that started the process
+		// ends, so the thread is kept as long as the process runs.
 		runtime.LockOSThread()
 		defer close(p.exited)
 		err := cmd.Start()

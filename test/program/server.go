@@ -19,27 +19,27 @@ import (
 	"time"
 )
 
-// Options say how a server is started.
+// Options are the settings of a server.
 type Options struct {
-	// Binary is the program, by default the one that Build makes.
+	// Binary is the program, by default the result of Build.
 	Binary string
-	// Command is serve unless it says otherwise.
+	// Command is the subcommand, by default serve.
 	Command string
-	// Data is the data folder, by default one that is removed afterwards.
+	// Data is the data folder, by default a temporary one.
 	Data string
-	// Args and Env go to the program. It listens on a free port unless they
-	// say otherwise.
+	// Args and Env are for the program. It listens on a free port unless they
+	// set another.
 	Args, Env []string
-	// ClockOffset is how far the program's clock is ahead of ours.
+	// ClockOffset is how far the program's clock is ahead of the real one.
 	ClockOffset time.Duration
-	// Trust is the certificate file of the server, where it is not of the
-	// authority in its data folder.
+	// Trust is the certificate file of the server, if the local authority in
+	// its data folder did not issue it.
 	Trust string
 	// KeepStopDelay keeps the default delay before a stop.
 	KeepStopDelay bool
-	// DefaultData leaves it to the program where its data is; it runs in Dir.
+	// DefaultData lets the program choose its data folder; it runs in Dir.
 	DefaultData bool
-	// Dir is the folder it runs in, by default one that is removed afterwards.
+	// Dir is the working directory, by default a temporary one.
 	Dir string
 }
 
@@ -47,11 +47,11 @@ type Options struct {
 type Server struct {
 	// URL is its address, such as https://127.0.0.1:40123.
 	URL string
-	// Host is the part of it after https://.
+	// Host is the part of URL after https://.
 	Host string
 	// Data is its data folder.
 	Data string
-	// Log is what it wrote on its error stream, Out on the other.
+	// Log is its standard error, Out its standard output.
 	Log, Out *Buffer
 
 	t       testing.TB
@@ -60,7 +60,7 @@ type Server struct {
 	client  *http.Client
 }
 
-// Buffer can be read while it is written.
+// Buffer can be read concurrently.
 type Buffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -78,8 +78,8 @@ func (b *Buffer) String() string {
 	return b.b.String()
 }
 
-// Start starts a server and waits until it is ready. It is stopped at the end
-// of the test at the latest.
+// Start starts a server and waits until it is ready. The server stops at the
+// latest at the end of the test.
 func Start(t testing.TB, o Options) *Server {
 	t.Helper()
 	s := Launch(t, o)
@@ -135,7 +135,7 @@ func Launch(t testing.TB, o Options) *Server {
 
 var addressPattern = regexp.MustCompile(`https://(127\.0\.0\.1:[0-9]+|localhost:[0-9]+|\[::1\]:[0-9]+)`)
 
-// waitUntilReady waits until /readyz says yes.
+// waitUntilReady waits until /readyz succeeds.
 func (s *Server) waitUntilReady() {
 	s.t.Helper()
 	end := time.Now().Add(maxWait)
@@ -160,8 +160,8 @@ func (s *Server) waitUntilReady() {
 	s.t.Fatalf("the server was not ready within %s", maxWait)
 }
 
-// FindAddress learns the address from what the server says of itself. It reports
-// whether the address is known.
+// FindAddress reads the address from the server's output. It reports whether it
+// is known.
 func (s *Server) FindAddress() bool {
 	if s.URL != "" {
 		return true
@@ -174,8 +174,8 @@ func (s *Server) FindAddress() bool {
 	return true
 }
 
-// Client trusts the server's own authority and nothing else, and goes by the
-// server's clock.
+// Client returns a client that trusts only the server's local authority and
+// uses the server's clock.
 func (s *Server) Client() *http.Client {
 	s.t.Helper()
 	if s.client == nil {
@@ -186,7 +186,8 @@ func (s *Server) Client() *http.Client {
 	return s.client
 }
 
-// Transport makes connections of its own, over HTTP/2 where that is offered.
+// Transport returns a transport with its own connections, over HTTP/2 if the
+// server offers it.
 func (s *Server) Transport() *http.Transport {
 	s.t.Helper()
 	roots := x509.NewCertPool()
@@ -204,7 +205,7 @@ func (s *Server) Transport() *http.Transport {
 	}
 }
 
-// Ended reports whether the process is gone.
+// Ended reports whether the process has ended.
 func (s *Server) Ended() bool {
 	select {
 	case <-s.process.exited:
@@ -214,7 +215,7 @@ func (s *Server) Ended() bool {
 	}
 }
 
-// PID is the process.
+// PID returns the process id.
 func (s *Server) PID() int { return s.process.cmd.Process.Pid }
 
 // Signal sends a signal.
@@ -231,7 +232,7 @@ func (s *Server) Wait() int {
 	return s.process.wait(s.t)
 }
 
-// Stop asks the server to end and fails the test unless it ends well.
+// Stop stops the server and fails the test unless it exits without an error.
 func (s *Server) Stop() {
 	s.t.Helper()
 	if s.client != nil {
@@ -243,7 +244,7 @@ func (s *Server) Stop() {
 	}
 }
 
-// Kill ends the server without warning.
+// Kill kills the server.
 func (s *Server) Kill() {
 	s.t.Helper()
 	s.Signal(syscall.SIGKILL)
@@ -257,7 +258,7 @@ func (s *Server) Run(args ...string) Result {
 	return Run(s.t, s.options.Binary, s.t.TempDir(), env, args...)
 }
 
-// Call makes one request with a key and returns its status and body.
+// Call sends one request with a key and returns its status and body.
 func (s *Server) Call(key, method, path, body string) (int, string) {
 	s.t.Helper()
 	res, text, err := s.Try(s.Client(), key, method, path, body)

@@ -1,5 +1,5 @@
-// Package readme_test runs every command that the README gives, in its order,
-// as a new user would.
+// Package readme_test runs every command of the README in order, as a new user
+// would.
 package readme_test
 
 import (
@@ -58,7 +58,7 @@ func TestReadmeCommands(t *testing.T) {
 	}
 }
 
-// commandRunner keeps what one command leaves for the next.
+// commandRunner has the state that one command leaves for the next.
 type commandRunner struct {
 	t            *testing.T
 	root, dir    string
@@ -93,7 +93,8 @@ func (r *commandRunner) env() []string {
 	return append(os.Environ(), "FANFARE_LISTEN="+r.listen, "FANFARE_KEY="+r.key)
 }
 
-// runShell runs a command to its end; the port in the README becomes the test's.
+// runShell runs a command to its end; the port in the README is replaced by the
+// test's.
 func (r *commandRunner) runShell(command string) string {
 	r.t.Helper()
 	_, port, _ := net.SplitHostPort(r.listen)
@@ -106,7 +107,7 @@ func (r *commandRunner) runShell(command string) string {
 	return string(out)
 }
 
-// runDemo runs make run and the line it prints.
+// runDemo runs make run and the command that it prints.
 func (r *commandRunner) runDemo() {
 	r.t.Helper()
 	line, stop := r.startProgram(r.root, "make", "run")
@@ -129,7 +130,8 @@ func (r *commandRunner) runDemo() {
 	stop()
 }
 
-// startServer starts the server and waits until it is ready; it ends with the test.
+// startServer starts the server and waits until it is ready; it stops with the
+// test.
 func (r *commandRunner) startServer() {
 	r.t.Helper()
 	_, stop := r.startProgram(r.dir, "bin/fanfare", "serve")
@@ -155,7 +157,8 @@ func pause(ctx context.Context) {
 	}
 }
 
-// startProgram runs a program that goes on, and returns its lines and how to end it.
+// startProgram starts a program and returns its lines of output and a function
+// to stop it.
 func (r *commandRunner) startProgram(dir, name string, args ...string) (<-chan string, func()) {
 	r.t.Helper()
 	cmd := exec.Command(name, args...)

@@ -12,8 +12,8 @@ import (
 	"fanfare/test/program"
 )
 
-// TestMoveBetweenEngines carries an installation from SQLite to PostgreSQL and back by its
-// backups; nothing is lost on the way.
+// TestMoveBetweenEngines moves an installation from SQLite to PostgreSQL and
+// back with backups and checks that no data is lost.
 func TestMoveBetweenEngines(t *testing.T) {
 	t.Parallel()
 	first := program.Start(t, program.Options{})
@@ -77,7 +77,8 @@ func backup(t *testing.T, s *program.Server, file string) {
 	}
 }
 
-// TestClockSkew refuses a machine whose clock is not the database's.
+// TestClockSkew checks that the server refuses to start if its clock differs
+// from the database's.
 func TestClockSkew(t *testing.T) {
 	t.Parallel()
 	env := []string{"FANFARE_STORE=" + pgtest.URL(t), "FANFARE_DATA=" + filepath.Join(t.TempDir(), "data"), "FANFARE_LISTEN=127.0.0.1:0"}
@@ -98,8 +99,8 @@ func TestClockSkew(t *testing.T) {
 	}
 }
 
-// TestTwoServers share a database. What a command changes in one of them is
-// true in the other within a second.
+// TestTwoServers checks that the change of a command on one server applies to
+// another server on the same database within a second.
 func TestTwoServers(t *testing.T) {
 	t.Parallel()
 	env := []string{"FANFARE_STORE=" + pgtest.URL(t)}

@@ -132,7 +132,8 @@ func TestDifferences(t *testing.T) {
 	}
 }
 
-// TestUpdated keeps placeholders where they fit and what was not named unnamed.
+// TestUpdated checks that matching placeholders are kept and unnamed members
+// stay unnamed.
 func TestUpdated(t *testing.T) {
 	t.Parallel()
 	m := &captures{values: map[string]string{"campaign": "cmp_01m7eed1vefw9bs159p71gx00q"}}

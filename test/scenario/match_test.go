@@ -11,7 +11,7 @@ import (
 
 var placeholder = regexp.MustCompile(`\{\{([^{}]+)\}\}`)
 
-// captures is what a conversation knows.
+// captures are the captured values of a conversation.
 type captures struct {
 	values map[string]string
 	begin  time.Time
@@ -19,7 +19,7 @@ type captures struct {
 
 const timeFormat = "2006-01-02T15:04:05.000Z"
 
-// replacePlaceholders puts values in the place of placeholders.
+// replacePlaceholders replaces placeholders by their values.
 func (m *captures) replacePlaceholders(text string) (string, error) {
 	var fault error
 	out := placeholder.ReplaceAllStringFunc(text, func(p string) string {
@@ -53,8 +53,8 @@ func (m *captures) placeholderValue(words []string) (string, error) {
 	return "", fmt.Errorf("{{%s}} is not a placeholder that can be used here", strings.Join(words, " "))
 }
 
-// pattern makes a regular expression from an expected text, and names what it
-// captures in the order of its groups.
+// pattern returns a regular expression for an expected text, and the names of
+// its captures in order.
 func (m *captures) pattern(want string) (*regexp.Regexp, []string, error) {
 	var names []string
 	expr, last := `(?s)^`, 0
@@ -85,7 +85,7 @@ func (m *captures) pattern(want string) (*regexp.Regexp, []string, error) {
 	return re, names, err
 }
 
-// match compares a text and remembers what it captures.
+// match compares a text and stores its captures.
 func (m *captures) match(want, got string) error {
 	re, names, err := m.pattern(want)
 	if err != nil {
@@ -108,14 +108,14 @@ func quoteShort(s string) string {
 	return strconv.Quote(s)
 }
 
-// clone is the memory as it is now.
+// clone returns a copy.
 func (m *captures) clone() *captures { return &captures{maps.Clone(m.values), m.begin} }
 
-// differences compares a document with the expected one and returns what is
-// different, each with its place.
+// differences compares a document with the expected one and returns the
+// differences with their paths.
 func (m *captures) differences(want, got *node, at string) []string {
 	if want.kind == '"' && placeholder.FindString(want.text) == want.text && got.kind != '"' {
-		// A whole placeholder may stand for any scalar, {{any}} for anything.
+		// A whole placeholder can be any scalar, {{any}} any value.
 		switch {
 		case got.kind == 'n':
 		case want.text == "{{any}}":

@@ -33,7 +33,7 @@ func (n *node) get(name string) *node {
 	return nil
 }
 
-// isJSON reports whether a text is meant to be JSON.
+// isJSON reports whether a text should be JSON.
 func isJSON(text string) bool {
 	return strings.HasPrefix(text, "{") && !strings.HasPrefix(text, "{{") || strings.HasPrefix(text, "[")
 }
@@ -129,10 +129,10 @@ func quote(s string) []byte {
 	return b
 }
 
-// lineWidth is how long a value may be that is not broken into lines.
+// lineWidth is the longest value that is not broken into lines.
 const lineWidth = 100
 
-// pretty writes the value for readers: short ones on one line.
+// pretty writes the value for readers: short values on one line.
 func (n *node) pretty(b *strings.Builder, indent string) {
 	line := n.String()
 	if len(indent)+len(line) <= lineWidth || n.kind != '{' && n.kind != '[' {

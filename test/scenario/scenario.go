@@ -64,7 +64,7 @@ import (
 // Scenario is one conversation.
 type Scenario struct {
 	Title string
-	// About is the prose after the title.
+	// About is the text after the title.
 	About string
 	// Settings are the flags of the server.
 	Settings []string
@@ -93,7 +93,7 @@ type Step struct {
 // Field is a header.
 type Field struct{ Name, Value string }
 
-// Answer is what is expected.
+// Answer is the expected answer.
 type Answer struct {
 	Code   int
 	Soon   bool
@@ -103,7 +103,7 @@ type Answer struct {
 
 const answerPrefix = ">>> "
 
-// Parse reads a scenario file.
+// Parse parses a scenario file.
 func Parse(text []byte) (*Scenario, error) {
 	archive := txtar.Parse(text)
 	title, about, _ := strings.Cut(strings.TrimSpace(string(archive.Comment)), "\n")
@@ -215,7 +215,7 @@ func (s *Step) parseAnswer(lines []string) (err error) {
 	return nil
 }
 
-// splitWords cuts a line into words as a shell does, quotes and all.
+// splitWords splits a line into words as a shell does, including quotes.
 func splitWords(line string) ([]string, error) {
 	var words []string
 	word, open, quote := "", false, rune(0)

@@ -20,8 +20,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite what the files expect")
 
-// engines are what every conversation is played on, each with the settings
-// that choose it.
+// engines are the engines that run every conversation, each with its settings.
 var engines = []struct {
 	name string
 	env  func(t *testing.T) []string
@@ -54,8 +53,8 @@ func TestScenario(t *testing.T) {
 			}
 			t.Run(strings.TrimSuffix(file, ".txtar")+"/"+engine.name, func(t *testing.T) {
 				t.Parallel()
-				// Every conversation begins in the morning, so that no day ends
-				// in the middle of it.
+				// Every conversation starts in the morning, so that no day ends
+				// during it.
 				now := time.Now()
 				begin := now.UTC().Truncate(24 * time.Hour).Add(30 * time.Hour)
 				p := &player{T: t, captures: captures{values: map[string]string{}, begin: begin}}
@@ -78,7 +77,7 @@ func TestScenario(t *testing.T) {
 	}
 }
 
-// updatedFile is the file with the steps' present expectations.
+// updatedFile returns the file with the current expectations of its steps.
 func updatedFile(text []byte, s *Scenario) []byte {
 	archive := txtar.Parse(text)
 	steps := map[string]*Step{}
@@ -93,7 +92,7 @@ func updatedFile(text []byte, s *Scenario) []byte {
 	return txtar.Format(archive)
 }
 
-// String writes the expectation as it stands in a file.
+// String returns the expectation in the format of a file.
 func (a Answer) String() string {
 	text := fmt.Sprintf("%s%d", answerPrefix, a.Code)
 	if a.Soon {
@@ -112,7 +111,7 @@ func (a Answer) String() string {
 	return text
 }
 
-// player plays one conversation on one engine.
+// player runs one conversation on one engine.
 type player struct {
 	*testing.T
 	captures
@@ -126,20 +125,20 @@ func (p *player) start() {
 	p.values["host"] = p.server.Host
 }
 
-// answer is what came back.
+// answer is a received answer.
 type answer struct {
 	code   int
 	header http.Header
 	body   string
 }
 
-// patience is how long the service may take to do something by itself.
+// Limits of the wait for background work of the service.
 const (
 	patience = 3 * time.Minute
 	again    = 50 * time.Millisecond
 )
 
-// runStep plays one step and reports whether it has changed the expectation.
+// runStep runs one step and reports whether it has changed the expectation.
 func (p *player) runStep(s *Step) (changed bool) {
 	p.Helper()
 	if s.Restart {
@@ -233,8 +232,8 @@ func (p *player) sendStep(s *Step) answer {
 	return answer{code: res.StatusCode, header: res.Header, body: string(body)}
 }
 
-// compare finds what is different. The body comes before the headers, which
-// may name what it captures.
+// compare returns the differences. It compares the body before the headers,
+// which may use its captures.
 func (m *captures) compare(want *Answer, got answer) []string {
 	var faults []string
 	if want.Code != got.code {
@@ -288,7 +287,7 @@ func (m *captures) compareBody(want, got string) []string {
 	return m.differences(w, g, "body")
 }
 
-// updateExpectation makes the expectation fit what came back.
+// updateExpectation changes the expectation to match the answer.
 func (p *player) updateExpectation(want *Answer, got answer) {
 	p.Helper()
 	want.Code = got.code

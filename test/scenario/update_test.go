@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// updated makes the expectation that fits an answer: what fits already stays
-// as it is, with its placeholders; members that were not named stay unnamed.
+// updated returns the expectation that matches an answer: matching parts stay
+// unchanged, with their placeholders; unnamed members stay unnamed.
 func (m *captures) updated(want, got *node) *node {
 	if want == nil {
 		return m.withPlaceholders(got)
@@ -40,7 +40,7 @@ var (
 	looksID      = regexp.MustCompile(`^[a-z]{3}_[0-9a-z]{26}$`)
 )
 
-// withPlaceholders puts placeholders where the next run will have other values.
+// withPlaceholders replaces values that differ in the next run by placeholders.
 func (m *captures) withPlaceholders(got *node) *node {
 	n := &node{kind: got.kind, text: got.text}
 	for _, g := range got.members {
