@@ -50,8 +50,8 @@ type Query struct {
 	Cursor      *string
 	DryRun      bool
 
-	// report has the fields of a report that a query lacks. inside marks an
-	// internal query.
+	// report has the fields of a report that a query lacks. internal
+	// marks a query of the server itself.
 	report   *reportOptions
 	internal bool
 }

@@ -166,7 +166,8 @@ func newInterleaving(t *testing.T, dir string) *interleaving {
 	return &interleaving{t: t, dir: dir, store: newMemoryStore(), now: noon, sum: hex.EncodeToString(sum[:])}
 }
 
-// service works on the stage and stops wherever pause does.
+// service returns a service on the files of the interleaving. It calls pause at
+// every step.
 func (s *interleaving) service(pause func(string)) (*Service, *Folder) {
 	s.t.Helper()
 	f, err := OpenFolder(s.dir, func() time.Time { return s.now }, rand.Reader)

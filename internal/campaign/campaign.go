@@ -16,6 +16,7 @@ import (
 )
 
 // Limits of the writable fields. The OpenAPI contract has the same limits.
+// Amounts are limited by money.MaxUnits.
 const (
 	MaxName        = 200
 	MaxDescription = 2000
@@ -59,7 +60,7 @@ type Campaign struct {
 
 	record.Common
 
-	// dailyCapReached means that spend has reached the daily limit. unpriced
+	// dailyCapReached means that spend has reached the daily limit. rateMissing
 	// means that spend has no exchange rate to the campaign's currency. Between
 	// two queries of the facts, the delivery issues store both flags.
 	dailyCapReached, rateMissing bool

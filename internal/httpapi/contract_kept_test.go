@@ -22,9 +22,9 @@ func keepsBody(op *fanfaretest.Operation) bool {
 	return op.Method == http.MethodPatch || op.Method == http.MethodPost && op.Responses.Value("201") != nil
 }
 
-// setReadDeadline are the objects of a response that contain members of the body, by
+// nestedIn has the objects of a response that contain members of the body, by
 // operation, if the record itself does not.
-var setReadDeadline = map[string][]path{
+var nestedIn = map[string][]path{
 	"generateCreative": {{"generation"}, {"generation", "parameters"}},
 	"updateImport":     {{"detected"}},
 }
@@ -49,7 +49,7 @@ func checkKept(t testing.TB, op *fanfaretest.Operation, name, body string, res *
 	}
 	for _, member := range slices.Sorted(maps.Keys(sent)) {
 		answered, there := got.Data[member]
-		for _, p := range setReadDeadline[op.OperationID] {
+		for _, p := range nestedIn[op.OperationID] {
 			part, _ := p.to(member).parent(got.Data).(map[string]any)
 			if v, has := part[member]; has && !there {
 				answered, there = v, true
@@ -140,8 +140,10 @@ func (m *maker) another(member string, before map[string]any) any {
 		first := list[0].(map[string]any)
 		return []any{map[string]any{"external_id": first["external_id"], "enabled": first["enabled"] == false}}
 	}
+	if flag, ok := before[member].(bool); ok {
+		return !flag
+	}
 	return map[string]any{
-		"link_by_name": before["link_by_name"] == false, "write_enabled": before["write_enabled"] == false,
 		"currency": "CHF", "timezone": "America/New_York", "decimal": ".", "date_format": "YYYY-MM-DD",
 	}[member]
 }

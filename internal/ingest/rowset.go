@@ -15,7 +15,8 @@ import (
 )
 
 // rowSet collects the rows of one call or file. For each row, call begin, put
-// for each field, then end. settle does what needs all rows.
+// for each field, then end. resolveLinks does what needs
+// all rows.
 type rowSet struct {
 	// indexed is the word that names a row's position: index or line.
 	indexed string

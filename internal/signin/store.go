@@ -27,7 +27,7 @@ type Store interface {
 	// including expired ones.
 	Invitations(ctx context.Context, workspace ident.ID, email string) ([]Token, error)
 	// Save stores a change and its audit entries in one transaction. It returns
-	// ErrGone if a token or ticket is used up, or if the user is not a member
+	// ErrTokenUsed if a token or ticket is used up, or if the user is not a member
 	// of the target workspace. It returns record.ErrRace if a credential
 	// changed or a user was created since they were read.
 	Save(ctx context.Context, c Change) error

@@ -88,7 +88,7 @@ func (s *Service) unseal(ctx context.Context, ticket, kind string, doc any) (spe
 	}, nil
 }
 
-// once maps ErrGone to the fault for a used ticket.
+// once maps ErrTokenUsed to the fault for a used ticket.
 func once(err error) error {
 	if errors.Is(err, ErrTokenUsed) {
 		return late(err)
