@@ -42,32 +42,36 @@ func (u *Unread) read(first, last clock.Date) {
 // backup. Facts of a platform are read again from the first day that had any,
 // and the runs that have written to the facts that are gone are canceled. Own
 // data has to be sent again, so answers that are stored under idempotency keys
-// are removed. Lost reports whether the connection had facts and whether they
-// are read again. Repeated calls are safe.
+// are removed. A loss of anything that was stored since the last one raises the
+// version, so that no caller who has not seen it can end it. Lost reports whether the connection had facts and whether
+// they are read again. Repeated calls are safe.
 func (s *Service) Lost(ctx context.Context, cause record.Cause, id ident.ID) (lost, resyncs bool, err error) {
 	_, err = s.change(ctx, cause, id, record.Match{}, func(c *Connection, ch *Change) error {
 		resyncs = c.syncs() == nil && c.Status != StatusPending
 		if lost = resyncs || c.DataLostAt != nil || c.Sync.LastSuccessAt != nil; !lost {
 			return errSame
 		}
-		if c.DataLostAt == nil {
-			c.DataLostAt = &ch.At
-		}
+		before := *c
 		ch.Forget = !resyncs
 		ch.Jobs = append(ch.Jobs, spendJob(c.WorkspaceID, c.WorkspaceID, ch.At))
 		if resyncs {
 			c.Private.Unread = s.unread(c, ch.At)
 		}
+		if c.DataLostAt == nil {
+			c.DataLostAt = &ch.At
+		}
 		c.forgetDays()
 		s.explainLoss(c, ch.At)
-		if !resyncs {
-			return nil
+		if resyncs {
+			if err := s.stop(ctx, c, ch); err != nil {
+				return err
+			}
+			if c.ready() == nil {
+				s.enqueue(c, s.newRun(c, ch.Cause, Request{Mode: ModeFull}, TriggerInitial, ch.At), ch)
+			}
 		}
-		if err := s.stop(ctx, c, ch); err != nil {
-			return err
-		}
-		if c.ready() == nil {
-			s.enqueue(c, s.newRun(c, ch.Cause, Request{Mode: ModeFull}, TriggerInitial, ch.At), ch)
+		if previous := record.Diff(&before, c); len(previous) > 0 {
+			ch.Events = append(ch.Events, record.Event{Type: "connection.updated", Previous: previous})
 		}
 		return nil
 	})

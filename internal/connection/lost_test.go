@@ -9,9 +9,11 @@ import (
 
 	"fanfare/internal/adplatform/sandbox"
 	"fanfare/internal/connection"
+	"fanfare/internal/fault"
 	"fanfare/internal/ident"
 	"fanfare/internal/ingest"
 	"fanfare/internal/record"
+	"fanfare/internal/store/storetest"
 )
 
 // lose has the service note that all facts of a connection are gone.
@@ -84,9 +86,12 @@ func TestLostOwnData(t *testing.T) {
 		send(`[{"date":"2026-11-13","clicks":1,"spend":10},{"date":"2026-11-14","clicks":2,"spend":20}]`)
 		s.id = s.ownData()
 		s.wantLost("before", "")
+		seen := record.Stamp{Version: s.connection().Version}.ETag()
 		lost, resyncs := s.lose(s.id)
 		want(t, "lost and read again", []bool{true, false}, []bool{lost, resyncs})
 		s.wantLost("after the loss", saidByPatch)
+		s.Answer(s.connections.Update(t.Context(), s.Cause(), ident.ID(s.id), record.ParseMatch([]string{seen}), storetest.Sent(t, `{"data_lost_at":null}`))).Fault(fault.PreconditionFailed)
+		s.wantLost("after a caller who has not seen it", saidByPatch)
 		send(`[{"date":"2026-11-14","clicks":2,"spend":20}]`)
 		s.wantLost("after one row", saidByPatch)
 		since := s.connection().DataLostAt
