@@ -16,6 +16,8 @@ type evaluation struct {
 	// sources are the sources with facts in the queried days.
 	sources     []fact.Coverage
 	connections []Connection
+	// changesLost is the message of the warning changes_lost, empty for none.
+	changesLost string
 	// rates has the exchange rates of each queried span.
 	rates map[span][]Rate
 

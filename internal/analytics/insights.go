@@ -148,7 +148,7 @@ func (s *Service) AudienceInsights(ctx context.Context, workspace, audience iden
 	if a.err != nil {
 		return nil, queryError(ctx, limited, a.err)
 	}
-	facts.Warnings = append(facts.Warnings, lostWarnings(lostOf(connections))...)
+	facts.Warnings = append(facts.Warnings, lostWarnings(s.changesLost(), lostOf(connections))...)
 	return facts, nil
 }
 

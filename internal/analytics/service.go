@@ -27,10 +27,13 @@ type Deps struct {
 	Catchup func(ctx context.Context, workspace ident.ID) error
 	// Seal and Open encrypt and decrypt cursors. A cursor of one workspace
 	// cannot be opened in another.
-	Seal   func(workspace ident.ID, plain []byte) string
-	Open   func(workspace ident.ID, text string) (plain []byte, ok bool)
-	Now    func() time.Time
-	Random io.Reader
+	Seal func(workspace ident.ID, plain []byte) string
+	Open func(workspace ident.ID, text string) (plain []byte, ok bool)
+	// ChangesLost, if set, returns the message of the warning changes_lost,
+	// empty if no acknowledged changes are missing from the database.
+	ChangesLost func() string
+	Now         func() time.Time
+	Random      io.Reader
 }
 
 // Service answers queries of facts. It is safe for concurrent use.
@@ -127,7 +130,7 @@ func (s *Service) answer(ctx context.Context, w Workspace, q *Query, r *Resolved
 	if err := s.Catchup(ctx, w.ID); err != nil {
 		return nil, fmt.Errorf("bring records up to date: %w", err)
 	}
-	e := &evaluation{r: r, workspace: w.ID}
+	e := &evaluation{r: r, workspace: w.ID, changesLost: s.changesLost()}
 	var err error
 	if e.connections, err = s.connections(ctx, w.ID); err != nil {
 		return nil, err

@@ -227,19 +227,30 @@ func (s *Service) LostMessage(ctx context.Context, workspace ident.ID) (string, 
 	return lostMessage, nil
 }
 
-// lostWarnings returns the warning about connections that have lost facts, nil
-// for none.
-func lostWarnings(ids []ident.ID) []Warning {
-	if len(ids) == 0 {
-		return nil
+// lostWarnings returns the warnings about acknowledged changes that are missing
+// from the database, own data among them, and about connections that have lost
+// facts; nil for none.
+func lostWarnings(changes string, ids []ident.ID) (list []Warning) {
+	if changes != "" {
+		list = append(list, Warning{Code: "changes_lost", Message: changes})
 	}
-	return []Warning{{Code: "data_lost", Connections: ids, Message: lostMessage}}
+	if len(ids) > 0 {
+		list = append(list, Warning{Code: "data_lost", Connections: ids, Message: lostMessage})
+	}
+	return list
+}
+
+func (s *Service) changesLost() string {
+	if s.ChangesLost == nil {
+		return ""
+	}
+	return s.ChangesLost()
 }
 
 const lostMessage = "Metrics of these connections were lost on the server and are incomplete. Metrics of platforms are read again. Data of your own has to be sent again; then set data_lost_at of the connection to null with PATCH /v1/connections/{id}."
 
 func (e *evaluation) connectionWarnings(now time.Time) (list []Warning) {
-	list = lostWarnings(e.lost())
+	list = lostWarnings(e.changesLost, e.lost())
 	var stale, sandbox []ident.ID
 	for _, c := range e.contributingConnections() {
 		if c.stale(now) {

@@ -46,7 +46,7 @@ func (a *App) buildAnalytics() {
 		Open: func(workspace ident.ID, text string) ([]byte, bool) {
 			return a.cursors.Load().OpenBytes(resultPurpose+string(workspace), text)
 		},
-		Now: c.Now, Random: c.Random,
+		ChangesLost: a.storeFile.ChangesLost, Now: c.Now, Random: c.Random,
 	})
 }
 

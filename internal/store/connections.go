@@ -127,6 +127,9 @@ func (s *Connections) SaveWithFacts(ctx context.Context, c *connection.Connectio
 		if err := s.db.saveIn(tx, &w, &t); err != nil {
 			return err
 		}
+		if err := s.db.countFed(tx); err != nil {
+			return err
+		}
 		return s.db.factsWritten(tx)
 	})
 }

@@ -138,9 +138,14 @@ func Restore(ctx context.Context, e Engine, fill func(put func(Chunk) error) err
 		if err != nil {
 			return err
 		}
-		// The mark names the old facts file; restored facts are in another one.
-		_, err = tx.Exec(`DELETE FROM setting WHERE name = $1`, factsSetting)
-		return err
+		// They name files of the old database: its facts, and its count of
+		// changes.
+		for _, name := range []string{factsSetting, countedSetting} {
+			if _, err := tx.Exec(`DELETE FROM setting WHERE name = $1`, name); err != nil {
+				return err
+			}
+		}
+		return nil
 	}))
 }
 

@@ -69,3 +69,23 @@ func (db *DB) CursorKeys(ctx context.Context) ([][]byte, error) {
 	})
 	return keys, err
 }
+
+// setting reads a setting and when it was written.
+func (db *DB) setting(ctx context.Context, name string) (value string, at clock.Instant, there bool, err error) {
+	rows, err := db.engine.Query(ctx, `SELECT value, updated_at FROM setting WHERE name = $1`, name)
+	if err != nil {
+		return "", 0, false, toFault(fmt.Errorf("read setting %s: %w", name, err))
+	}
+	if there = rows.Next(); there {
+		value, at = rows.Text(), clock.Instant(rows.Int())
+	}
+	return value, at, there, nil
+}
+
+// putSetting writes a setting.
+func (db *DB) putSetting(ctx context.Context, name, value string) error {
+	return db.write(ctx, func(tx Tx) error {
+		_, err := tx.Exec(upsertSetting, name, value, int64(clock.At(db.now())))
+		return err
+	})
+}

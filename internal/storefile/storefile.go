@@ -9,36 +9,38 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"strings"
 	"time"
 
 	"fanfare/internal/clock"
 	"fanfare/internal/store"
 )
 
-// lostChanges is the number of acknowledged changes that the database lacks, and
-// when that was found.
-type lostChanges struct {
-	changes int64
-	found   clock.Instant
-}
-
-// lossShown is how long a loss is reported.
+// missingShown is how long missing changes are reported.
 // Choice: only the operator knows when a loss has been repaired, and a month is
 // long enough for every client to see it.
-const lossShown = 30 * 24 * time.Hour
+const missingShown = 30 * 24 * time.Hour
 
-func (l lostChanges) message(now time.Time) string {
-	if l.changes == 0 || now.Sub(l.found.Time()) >= lossShown {
-		return ""
+// message says which acknowledged changes may be missing, and is empty if none
+// were found missing in the last 30 days.
+func message(m store.MissingChanges, now time.Time) string {
+	var list []string
+	recent := func(at clock.Instant) bool { return at != 0 && now.Sub(at.Time()) < missingShown }
+	day := func(at clock.Instant) string { return at.Time().UTC().Format(time.DateOnly) }
+	if m.Lost > 0 && recent(m.LostAt) {
+		list = append(list, fmt.Sprintf("%d acknowledged changes were missing from the database on %s: compare with a backup, or make them again", m.Lost, day(m.LostAt)))
 	}
-	return fmt.Sprintf("%d acknowledged changes were missing from the database on %s: compare with a backup, or make them again", l.changes, l.found.Time().UTC().Format(time.DateOnly))
+	if recent(m.UncountedAt) {
+		list = append(list, fmt.Sprintf("the file fanfare.db-audit, which counts the acknowledged changes, was missing or unreadable on %s, so that nobody knows whether changes were missing from the database: compare with a backup", day(m.UncountedAt)))
+	}
+	return strings.Join(list, "; ")
 }
 
 // LostChanges returns a message about acknowledged changes that the database
-// lost, empty if none were found missing in the last 30 days.
+// lost or may have lost, empty if nothing was found in the last 30 days.
 func LostChanges(ctx context.Context, db *store.DB, now time.Time) (string, error) {
-	changes, found, err := db.LostChanges(ctx)
-	return lostChanges{changes, found}.message(now), err
+	m, err := db.MissingChanges(ctx)
+	return message(m, now), err
 }
 
 // Guard checks the database file of a server. With another engine than SQLite it
@@ -51,7 +53,7 @@ type Guard struct {
 	Now    func() time.Time
 	Log    *slog.Logger
 
-	lost lostChanges
+	missing store.MissingChanges
 	// unchecked reports that the thorough check is still to run, displaced that
 	// Watch has logged a displaced file.
 	unchecked, displaced bool
@@ -68,7 +70,7 @@ func (g *Guard) Open(ctx context.Context) error {
 
 // ChangesLost returns the message of LostChanges for API responses.
 func (g *Guard) ChangesLost() string {
-	if text := g.lost.message(g.Now()); text != "" {
+	if text := message(g.missing, g.Now()); text != "" {
 		return "Records may be missing or older than they were: " + text + "."
 	}
 	return ""
@@ -78,15 +80,18 @@ func (g *Guard) ChangesLost() string {
 // changes, and logs a loss.
 func (g *Guard) countChanges(ctx context.Context) (err error) {
 	if g.Engine.Traits().Exclusive && g.Path != "" {
-		lost, err := g.DB.CountChanges(ctx, ChangeCounter(g.Path))
-		if lost > 0 {
-			g.Log.ErrorContext(ctx, "acknowledged changes are missing from the database: its log was damaged, or an older copy of the file is in its place; compare with a backup", "changes", lost)
+		found, err := g.DB.CountChanges(ctx, ChangeCounter(g.Path))
+		if found.Lost > 0 {
+			g.Log.ErrorContext(ctx, "acknowledged changes are missing from the database: its log was damaged, or an older copy of the file is in its place; compare with a backup", "changes", found.Lost)
+		}
+		if found.UncountedAt != 0 {
+			g.Log.ErrorContext(ctx, "the count of acknowledged changes was missing or unreadable: if the database is an older copy or has lost changes, nothing else shows it; compare with a backup. The count begins anew", "file", ChangeCounter(g.Path))
 		}
 		if err != nil {
 			g.Log.ErrorContext(ctx, "acknowledged changes are not counted", "error", err)
 		}
 	}
-	g.lost.changes, g.lost.found, err = g.DB.LostChanges(ctx)
+	g.missing, err = g.DB.MissingChanges(ctx)
 	return err
 }
 

@@ -214,9 +214,12 @@ func recordsWitness(t *testing.T, w *World) {
 	open := func() (*store.DB, int64) {
 		t.Helper()
 		db := store.New(w.Engine, 0, w.Clock.Now, rand.Reader)
-		lost, err := db.CountChanges(t.Context(), path)
+		found, err := db.CountChanges(t.Context(), path)
 		w.must(err)
-		return db, lost
+		if found.UncountedAt != 0 {
+			t.Errorf("the count was missing at %s", found.UncountedAt)
+		}
+		return db, found.Lost
 	}
 	db, lost := open()
 	if lost != 0 || counted() != 1 { // the workspace
@@ -248,14 +251,26 @@ func recordsWitness(t *testing.T, w *World) {
 	}
 	w.damage(`UPDATE audit_head SET seq = seq - 2 WHERE workspace_id = $1`, string(w.Workspace))
 	db, lost = open()
-	if n, at, err := db.LostChanges(t.Context()); lost != 2 || n != 2 || at != w.Now() || err != nil {
-		t.Errorf("%d are lost; %d were, at %s: %v", lost, n, at, err)
+	if m, err := db.MissingChanges(t.Context()); lost != 2 || m != (store.MissingChanges{Lost: 2, LostAt: w.Now()}) || err != nil {
+		t.Errorf("%d are lost; %+v were: %v", lost, m, err)
 	}
 	if _, lost := open(); lost != 0 {
 		t.Errorf("%d are lost again", lost)
 	}
-	w.must(os.WriteFile(path, nil, 0o600)) // as a loss of power may leave it
-	if _, lost := open(); lost != 0 {
-		t.Errorf("%d are lost by an empty file", lost)
+	for i, damage := range []func() error{
+		func() error { return os.Remove(path) },
+		func() error { return os.WriteFile(path, nil, 0o600) },
+		func() error { return os.WriteFile(path, []byte("no number, and longer than one is"), 0o600) },
+	} {
+		w.must(damage())
+		w.Clock.Advance(time.Hour)
+		db := store.New(w.Engine, 0, w.Clock.Now, rand.Reader)
+		found, err := db.CountChanges(t.Context(), path)
+		if m, reading := db.MissingChanges(t.Context()); found != (store.MissingChanges{UncountedAt: w.Now()}) || m.UncountedAt != w.Now() || m.Lost != 2 || err != nil || reading != nil {
+			t.Errorf("%d: without a count: found %+v, %v; stored %+v, %v", i, found, err, m, reading)
+		}
+		if _, lost := open(); lost != 0 {
+			t.Errorf("%d: %d are lost with a new count", i, lost)
+		}
 	}
 }
