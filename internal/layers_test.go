@@ -85,7 +85,7 @@ var layers = []layer{
 		never: slices.Concat(http, drivers), why: "one SQL serves every engine, and slices declare what they need of it",
 	},
 	{
-		name: "engine", packages: []string{"store/sqlite", "store/postgres"}, may: []string{"store"},
+		name: "engine", packages: []string{"store/sqlite", "store/postgres"}, may: []string{"store", "datadir"},
 		never: http, why: "an engine runs statements and does not know their meaning",
 	},
 	{

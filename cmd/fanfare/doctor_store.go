@@ -64,7 +64,7 @@ const restoreFix = ": stop the server, move the files fanfare.db* away and resto
 // damageFix returns the fix for an error of a check, empty if the error names
 // its own.
 func damageFix(err error) string {
-	if errors.Is(err, store.ErrDisplaced) {
+	if errors.Is(err, store.ErrDisplaced) || errors.Is(err, store.ErrOverwritten) {
 		return ""
 	}
 	return restoreFix

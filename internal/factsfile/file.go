@@ -5,6 +5,7 @@
 package factsfile
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -64,15 +65,16 @@ var _ metrics.Engine = (*File)(nil)
 
 // Reasons why facts cannot be used.
 const (
-	missing    = "the file of the facts is missing"
-	unreadable = "the file of the facts cannot be opened"
-	older      = "the file of the facts is an older copy"
-	foreign    = "the file of the facts does not belong to the database beside it: one of the two is an older copy or comes from another folder"
-	moved      = "the file of the facts does not belong to the database: it is an older copy or comes from another folder, or another node has taken over the facts"
-	elsewhere  = "the facts of this database are on another node; send requests for metrics there"
-	replacing  = "the facts are being replaced"
-	displaced  = "the file of the facts was removed or replaced while the server runs; put the file back, which needs no restart"
-	damaged    = "the file of the facts cannot be read or written; the log says why"
+	missing     = "the file of the facts is missing"
+	unreadable  = "the file of the facts cannot be opened"
+	older       = "the file of the facts is an older copy"
+	foreign     = "the file of the facts does not belong to the database beside it: one of the two is an older copy or comes from another folder"
+	moved       = "the file of the facts does not belong to the database: it is an older copy or comes from another folder, or another node has taken over the facts"
+	elsewhere   = "the facts of this database are on another node; send requests for metrics there"
+	replacing   = "the facts are being replaced"
+	displaced   = "the file of the facts was removed or replaced while the server runs; put the file back, which needs no restart"
+	overwritten = "another program has overwritten the file of the facts while the server runs"
+	damaged     = "the file of the facts cannot be read or written; the log says why"
 )
 
 // message says what is wrong and how to fix it. It goes to callers of the API,
@@ -134,24 +136,33 @@ func (f *File) OperatorFault() string {
 func (f *File) fault() string {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
-	switch {
-	case f.why != "":
+	if f.why != "" {
 		return f.why
-	case f.engine.Displaced():
+	}
+	return cmp.Or(fileFault(f.engine), f.damage)
+}
+
+// fileFault is the reason why the open file cannot be used any more.
+func fileFault(e *duckdb.Engine) string {
+	switch err := e.CheckFiles(); {
+	case errors.Is(err, duckdb.ErrOverwritten):
+		return overwritten
+	case err != nil:
 		return displaced
 	}
-	return f.damage
+	return ""
 }
 
 // use returns the engine, or the fault.
 func (f *File) use() (*duckdb.Engine, error) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
-	switch {
-	case f.why != "":
-		return nil, unavailable(f.why)
-	case f.engine.Displaced():
-		return nil, unavailable(displaced)
+	why := f.why
+	if why == "" {
+		why = fileFault(f.engine)
+	}
+	if why != "" {
+		return nil, unavailable(why)
 	}
 	return f.engine, nil
 }
@@ -175,6 +186,13 @@ func (f *File) take(why string) *duckdb.Engine {
 	return e
 }
 
+// give ends the use of the engine for good, and logs why.
+func (f *File) give(why string) {
+	if e := f.take(why); e != nil {
+		f.without(why, e.Close())
+	}
+}
+
 // put takes an engine into use whose generation the store knows.
 func (f *File) put(e *duckdb.Engine) {
 	f.mu.Lock()
@@ -182,8 +200,13 @@ func (f *File) put(e *duckdb.Engine) {
 	f.engine, f.why, f.damage, f.noted = e, "", "", e.Identity().Generation
 }
 
-// judge turns an error of DuckDB about its file into a fault.
-func (f *File) judge(err error) error {
+// judge follows every use of an engine. It turns an error of DuckDB about its
+// file into a fault, and refuses what was read from a file that another program
+// has overwritten meanwhile.
+func (f *File) judge(e *duckdb.Engine, err error) error {
+	if fileFault(e) == overwritten {
+		return unavailable(overwritten).Because(err)
+	}
 	if !duckdb.Damaged(err) {
 		return err
 	}
@@ -204,7 +227,7 @@ func (f *File) Query(ctx context.Context, p *analytics.Plan) ([]analytics.Group,
 		return nil, err
 	}
 	groups, err := e.Query(ctx, p)
-	return groups, f.judge(err)
+	return groups, f.judge(e, err)
 }
 
 // State implements metrics.Engine.
@@ -214,7 +237,7 @@ func (f *File) State(ctx context.Context, workspace ident.ID) (analytics.State, 
 		return analytics.State{}, err
 	}
 	s, err := e.State(ctx, workspace)
-	return s, f.judge(err)
+	return s, f.judge(e, err)
 }
 
 // Write implements metrics.Engine.
@@ -223,7 +246,7 @@ func (f *File) Write(ctx context.Context, b *fact.Batch) error {
 	if err != nil {
 		return err
 	}
-	return f.judge(e.Write(ctx, b))
+	return f.judge(e, e.Write(ctx, b))
 }
 
 // Undo implements metrics.Engine.
@@ -233,7 +256,7 @@ func (f *File) Undo(ctx context.Context, workspace, imported ident.ID) (int64, e
 		return 0, err
 	}
 	n, err := e.Undo(ctx, workspace, imported)
-	return n, f.judge(err)
+	return n, f.judge(e, err)
 }
 
 // Mirror implements metrics.Engine.
@@ -242,7 +265,7 @@ func (f *File) Mirror(ctx context.Context, workspace ident.ID, records []fact.Re
 	if err != nil {
 		return err
 	}
-	return f.judge(e.Mirror(ctx, workspace, records, through))
+	return f.judge(e, e.Mirror(ctx, workspace, records, through))
 }
 
 // Dump implements metrics.Engine.
@@ -251,7 +274,7 @@ func (f *File) Dump(ctx context.Context, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return f.judge(e.Dump(ctx, w))
+	return f.judge(e, e.Dump(ctx, w))
 }
 
 // Fill implements metrics.Engine.
@@ -260,7 +283,7 @@ func (f *File) Fill(ctx context.Context, r io.Reader) error {
 	if err != nil {
 		return err
 	}
-	return f.judge(e.Fill(ctx, r))
+	return f.judge(e, e.Fill(ctx, r))
 }
 
 // ReadParquet reads a file of columns.
@@ -305,15 +328,17 @@ func (f *File) Note(ctx context.Context) error {
 	if e == nil {
 		return nil
 	}
+	if fileFault(e) == overwritten {
+		f.give(overwritten)
+		return nil
+	}
 	have := e.Identity()
 	if have.Generation == noted && f.config.Alone {
 		return nil
 	}
 	err := f.config.DB.RaiseFactsMark(ctx, store.FactsMark{ID: have.ID, Generation: have.Generation})
 	if errors.Is(err, store.ErrFactsMoved) {
-		if e := f.take(moved); e != nil {
-			f.without(moved, e.Close())
-		}
+		f.give(moved)
 		return nil
 	}
 	if err != nil {

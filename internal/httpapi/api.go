@@ -68,6 +68,9 @@ type Deps struct {
 	// FactsFault returns why this node has no metrics or only part of them, or
 	// an empty string if it has all.
 	FactsFault func() string
+	// Refusal, if set, returns the fault that answers every request with a key
+	// or a session, nil for none.
+	Refusal func() error
 	// ChangesLost returns a message if acknowledged changes are missing from
 	// the database, or an empty string.
 	ChangesLost func() string

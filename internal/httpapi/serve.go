@@ -213,6 +213,12 @@ func (a *API) serveVersion(r *request, path string) {
 
 // perform runs the operation of an authenticated request.
 func (a *API) perform(r *request, path string) {
+	if a.Refusal != nil {
+		if err := a.Refusal(); err != nil {
+			a.fail(r, err)
+			return
+		}
+	}
 	methods, id := a.routes.find(path)
 	r.pathID = id
 	r.route = methods[r.http.Method]

@@ -116,3 +116,8 @@ var ErrDamaged = errors.New("database damaged")
 // ErrDisplaced marks errors of a database whose file was removed or replaced
 // while it is open. An engine refuses every write until the file is back.
 var ErrDisplaced = errors.New("database file removed or replaced")
+
+// ErrOverwritten marks errors of a database whose file somebody else has
+// written to. An engine refuses everything, because what it reads may not be
+// what was stored.
+var ErrOverwritten = errors.New("database file overwritten")

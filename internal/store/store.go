@@ -172,6 +172,10 @@ func toFault(err error) error {
 		return err
 	case errors.Is(err, context.DeadlineExceeded):
 		return fault.New(fault.Timeout, "The request took too long and was stopped; nothing was changed. Try again.").Because(err)
+	case errors.Is(err, ErrOverwritten):
+		f := fault.New(fault.Unavailable, "Another program has overwritten the database file of this server; everything is refused, because nothing in it can be trusted. The operator stops the server, moves the database files away and restores the last good backup with `fanfare backup restore`; `fanfare doctor` names the file.").Because(err)
+		f.RetryAfter = time.Minute
+		return f
 	case errors.Is(err, ErrDamaged):
 		f := fault.New(fault.Unavailable, "The database file of this server is damaged; changes are refused so that the damage does not spread. The operator finds what is damaged with `fanfare doctor` and restores the last good backup with `fanfare backup restore`.").Because(err)
 		f.RetryAfter = time.Minute

@@ -1,6 +1,6 @@
 // Package storefile checks the database file of a server that stores its records
 // in SQLite: for damage, for acknowledged changes that are missing, and for a
-// file that was removed or replaced.
+// file that was removed, replaced or overwritten.
 package storefile
 
 import (
@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"os"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"fanfare/internal/clock"
@@ -57,6 +58,8 @@ type Guard struct {
 	// unchecked reports that the thorough check is still to run, displaced that
 	// Watch has logged a displaced file.
 	unchecked, displaced bool
+	// refusal is the fault that answers every request, nil for none.
+	refusal atomic.Pointer[error]
 }
 
 // Open checks the file before use and compares it with the count of acknowledged
@@ -145,8 +148,17 @@ func (g *Guard) check(ctx context.Context, thorough bool) error {
 // WatchEvery is how often Watch runs.
 const WatchEvery = time.Second
 
-// Watch logs once that the database file was removed or replaced, also if
-// no request needs it, and once that it is back.
+// Refusal returns the fault that answers every request after the database file
+// was overwritten, also those that need nothing from it.
+func (g *Guard) Refusal() error {
+	if err := g.refusal.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+// Watch logs once that the database file was removed, replaced or overwritten,
+// also if no request needs it, and once that a removed or replaced one is back.
 func (g *Guard) Watch(ctx context.Context) error {
 	if !g.Engine.Traits().Exclusive {
 		return nil
@@ -154,6 +166,10 @@ func (g *Guard) Watch(ctx context.Context) error {
 	err := g.DB.Ready(ctx)
 	displaced := errors.Is(err, store.ErrDisplaced)
 	switch {
+	case errors.Is(err, store.ErrOverwritten):
+		if g.refusal.Swap(&err) == nil {
+			g.Log.ErrorContext(ctx, "another program has overwritten the database file: the server is not ready and refuses everything", "error", errors.Unwrap(err))
+		}
 	case displaced && !g.displaced:
 		g.Log.ErrorContext(ctx, "database file removed or replaced: the server is not ready and refuses changes", "error", errors.Unwrap(err))
 	case g.displaced && err == nil:

@@ -67,8 +67,14 @@ type Engine struct {
 	// between them.
 	changes atomic.Int64
 
-	// file is the file that was opened.
-	file os.FileInfo
+	// file is the file that was opened. It stays open until DuckDB has closed
+	// its own: closing it earlier would release the lock of this process.
+	file *os.File
+	info os.FileInfo
+	// written is the files after the last write, and overwritten says that
+	// another program has written to them since.
+	written     atomic.Pointer[written]
+	overwritten atomic.Bool
 	// id is the identity of the file, and generation counts the changes of its
 	// facts ever since it began.
 	id         atomic.Pointer[string]
@@ -158,11 +164,14 @@ func (e *Engine) begin(ctx context.Context, memoryMB int) error {
 		return e.loadCommon(ctx, c)
 	})
 	if err == nil {
-		e.file, err = os.Stat(e.path)
+		if e.file, err = os.Open(e.path); err == nil {
+			e.info, err = e.file.Stat()
+		}
 	}
 	if err != nil {
 		return errors.Join(err, e.pool.close())
 	}
+	e.noteFiles(e.changes.Load())
 	return nil
 }
 
@@ -181,7 +190,7 @@ func confine(ctx context.Context, c driver.ExecerContext, spool string, threads,
 			return err
 		}
 	}
-	_, err := c.ExecContext(ctx, fmt.Sprintf(`SET threads = %d; SET memory_limit = '%dMB';
+	_, err := c.ExecContext(ctx, fmt.Sprintf(`PRAGMA disable_checkpoint_on_shutdown; SET threads = %d; SET memory_limit = '%dMB';
 		SET autoinstall_known_extensions = false; SET autoload_known_extensions = false;
 		SET preserve_insertion_order = true; SET disabled_optimizers = '%s';
 		SET allowed_directories = [%s]; SET enable_external_access = false; SET lock_configuration = true`,
@@ -223,7 +232,13 @@ func (e *Engine) Close() error {
 	<-e.done
 	e.writing <- struct{}{}
 	defer func() { <-e.writing }()
+	intact := !errors.Is(e.CheckFiles(), ErrOverwritten)
+	e.changes.Add(1)
+	if intact {
+		e.saveLast()
+	}
 	err := e.pool.close()
+	_ = e.file.Close()
 	open.Delete(e.path)
 	if err != nil {
 		return fmt.Errorf("close facts: %w", err)

@@ -12,7 +12,7 @@ func (e *Engine) RollFrom(rows int64) { e.care.rollFrom = rows }
 
 // Exec runs any statement, as somebody would who had found a way in.
 func (e *Engine) Exec(ctx context.Context, text string) error {
-	return e.pool.use(ctx, func(c *conn) error {
+	return e.alone(ctx, func(c *conn) error {
 		_, err := c.exec(ctx, text)
 		return err
 	})

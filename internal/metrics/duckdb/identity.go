@@ -112,17 +112,6 @@ func Exists(dir string) bool {
 	return err == nil
 }
 
-// Displaced reports whether the file was removed or replaced since it was
-// opened: what is written then is lost when the file is closed. It costs one
-// call to the system.
-func (e *Engine) Displaced() bool {
-	now, err := os.Stat(e.path)
-	if err != nil {
-		return errors.Is(err, fs.ErrNotExist)
-	}
-	return !os.SameFile(now, e.file)
-}
-
 // Retire puts the facts of a folder, which nobody may have open, under other
 // names, and returns the name of the file; empty where there is none. It never
 // replaces facts that were retired before.

@@ -2,6 +2,7 @@ package duckdb_test
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -106,25 +107,25 @@ func TestDisplaced(t *testing.T) {
 	dir := t.TempDir()
 	e := open(t, dir)
 	path := filepath.Join(dir, "facts.duckdb")
-	is := func(want bool, what string) {
+	is := func(want error, what string) {
 		t.Helper()
-		if got := e.Displaced(); got != want {
+		if got := e.CheckFiles(); !errors.Is(got, want) {
 			t.Errorf("%s: got %v want %v", what, got, want)
 		}
 	}
-	is(false, "the file that was opened")
+	is(nil, "the file that was opened")
 	if err := os.Rename(path, path+".away"); err != nil {
 		t.Fatal(err)
 	}
-	is(true, "removed")
+	is(duckdb.ErrDisplaced, "removed")
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	is(true, "replaced")
+	is(duckdb.ErrDisplaced, "replaced")
 	if err := os.Rename(path+".away", path); err != nil {
 		t.Fatal(err)
 	}
-	is(false, "put back")
+	is(nil, "put back")
 }
 
 // TestRetire sees that facts that are put aside never replace others that were.

@@ -355,14 +355,19 @@ func (e *Engine) write(ctx context.Context, id ident.ID, f func(t *change) error
 func (e *Engine) lock(ctx context.Context) error {
 	select {
 	case e.writing <- struct{}{}:
-		e.changes.Add(1)
-		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+	if err := e.CheckFiles(); errors.Is(err, ErrOverwritten) {
+		<-e.writing
+		return err
+	}
+	e.changes.Add(1)
+	return nil
 }
 
 func (e *Engine) unlock() {
+	e.noteFiles(e.changes.Load() + 1)
 	e.changes.Add(1)
 	<-e.writing
 }

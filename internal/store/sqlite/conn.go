@@ -228,6 +228,9 @@ func (c *conn) inTransaction() bool { return C.ff_in_transaction(c.c) != 0 }
 // walFrames returns the length of the write-ahead log at the last commit.
 func (c *conn) walFrames() int { return int(C.ff_wal_frames(c.c)) }
 
+// walCommits returns the number of commits that wrote to the write-ahead log.
+func (c *conn) walCommits() int { return int(C.ff_wal_commits(c.c)) }
+
 // checkpoint moves the pages that no reader needs from the write-ahead log to
 // the file.
 func (c *conn) checkpoint() { C.ff_checkpoint(c.c, 0) }
@@ -239,6 +242,9 @@ func (c *conn) truncate() error {
 	}
 	return nil
 }
+
+// keepLog has close leave the files as they are.
+func (c *conn) keepLog() { C.ff_keep_log(c.c) }
 
 func (c *conn) fail(r C.ff_result, query string) error {
 	if r.rc == codeInterrupt && c.ctx != nil && c.ctx.Err() != nil {

@@ -234,13 +234,3 @@ func TestLogRemoved(t *testing.T) {
 		t.Error(err)
 	}
 }
-
-// BenchmarkDisplaced measures what every commit pays.
-func BenchmarkDisplaced(b *testing.B) {
-	e := benchEngine(b, Options{}, 1)
-	for b.Loop() {
-		if err := e.displaced(); err != nil {
-			b.Fatal(err)
-		}
-	}
-}

@@ -70,7 +70,11 @@ type Engine struct {
 	seq     atomic.Uint64
 	damage  damage
 	unclean bool
-	files   []openFile
+	// main is the database file, log its write-ahead log.
+	main, log *openFile
+	pageSize  int64
+	// overwritten is the error if anybody else has written to one of them.
+	overwritten atomic.Pointer[error]
 	// snapshots is the number of running snapshots; running waits for them.
 	snapshots atomic.Int64
 	running   sync.WaitGroup
@@ -118,9 +122,11 @@ func Open(path string, opt Options) (*Engine, error) {
 		e.readers.idle = append(e.readers.idle, r)
 	}
 	c.damage = &e.damage
-	if err := e.noteFiles(); err != nil {
+	if err := e.openFiles(c); err != nil {
+		c.keepLog()
 		e.readers.close()
 		c.close()
+		e.closeFiles()
 		return nil, err
 	}
 	e.writer = newWriter(e, c, opt.MaxBatch, openReserve(path+"-reserve", opt.Reserve))
@@ -160,6 +166,10 @@ func (e *Engine) Query(ctx context.Context, query string, args ...any) (*store.R
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	// Reading a mapped page that a shorter file does not have ends the process.
+	if err := e.intact(); err != nil {
+		return nil, err
+	}
 	c, err := e.readers.acquire(ctx)
 	if err != nil {
 		return nil, err
@@ -169,6 +179,9 @@ func (e *Engine) Query(ctx context.Context, query string, args ...any) (*store.R
 		c.letGo()
 	}
 	e.readers.release(c)
+	if err := e.intact(); err != nil {
+		return nil, err
+	}
 	return r, err
 }
 
@@ -176,7 +189,7 @@ func (e *Engine) Query(ctx context.Context, query string, args ...any) (*store.R
 // all other writes wait, so it must be quick and must not call Write itself.
 func (e *Engine) Write(ctx context.Context, fn func(tx store.Tx) error) error {
 	if err := e.damage.found(); err != nil {
-		return err
+		return errors.Join(e.intact(), err)
 	}
 	return e.writer.write(ctx, fn)
 }
@@ -209,7 +222,7 @@ func (e *Engine) Snapshot(ctx context.Context, fn func(tx store.Tx) error) error
 		defer c.close()
 	}
 	// The path may lead to another file than the one that is open.
-	if moved := e.displaced(); moved != nil {
+	if moved := errors.Join(e.displaced(), e.intact()); moved != nil {
 		return moved
 	}
 	if err != nil {
@@ -221,7 +234,11 @@ func (e *Engine) Snapshot(ctx context.Context, fn func(tx store.Tx) error) error
 		return err
 	}
 	t := &tx{c: c}
-	return t.call(fn)
+	err = t.call(fn)
+	if err := e.intact(); err != nil {
+		return err
+	}
+	return err
 }
 
 // Watch implements store.Engine.
@@ -246,7 +263,8 @@ func (e *Engine) Close() error {
 	e.writer.stop()
 	e.running.Wait()
 	e.readers.close()
-	err := e.writer.conn.truncate()
+	defer e.closeFiles()
+	err := e.writer.finish()
 	e.writer.conn.close()
 	if err != nil {
 		return fmt.Errorf("the log is kept for the next start: %w", err)

@@ -93,6 +93,7 @@ enum {
 	OPEN_PRIVATECACHE = 0x40000,
 	OPEN_EXRESCODE = 0x2000000,
 
+	DBCONFIG_NO_CKPT_ON_CLOSE = 1006,
 	DBCONFIG_ENABLE_QPSG = 1007,
 	CONFIG_MEMSTATUS = 9,
 	CONFIG_STMTJRNL_SPILL = 26,
@@ -123,6 +124,7 @@ struct ff_conn {
 	size_t cap;
 	uintptr_t handle;
 	int wal_frames;
+	int wal_commits;
 };
 
 void ff_setup(void)
@@ -144,6 +146,7 @@ static int committed(void *p, sqlite3 *db, const char *name, int frames)
 	(void)db;
 	(void)name;
 	((ff_conn *)p)->wal_frames = frames;
+	((ff_conn *)p)->wal_commits++;
 	return OK;
 }
 
@@ -397,9 +400,21 @@ int ff_wal_frames(ff_conn *c)
 	return c->wal_frames;
 }
 
+int ff_wal_commits(ff_conn *c)
+{
+	return c->wal_commits;
+}
+
 int ff_checkpoint(ff_conn *c, int truncate)
 {
 	int mode = truncate ? CHECKPOINT_TRUNCATE : CHECKPOINT_PASSIVE;
 
 	return sqlite3_wal_checkpoint_v2(c->db, NULL, mode, NULL, NULL);
+}
+
+/* ff_keep_log has the last connection that closes neither move the log to the
+ * file nor remove it. */
+void ff_keep_log(ff_conn *c)
+{
+	sqlite3_db_config(c->db, DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
 }

@@ -41,6 +41,8 @@ ff_result ff_message(ff_conn *c, int rc);
 void ff_let_go(ff_conn *c);
 int ff_in_transaction(ff_conn *c);
 int ff_wal_frames(ff_conn *c);
+int ff_wal_commits(ff_conn *c);
 int ff_checkpoint(ff_conn *c, int truncate);
+void ff_keep_log(ff_conn *c);
 
 #endif

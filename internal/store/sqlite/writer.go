@@ -66,12 +66,13 @@ type writer struct {
 	// checkpointAt is the length of the log that starts the next checkpoint.
 	checkpointAt int
 	reserve      *reserve
+	owned        owned
 }
 
 func newWriter(e *Engine, c *conn, maxBatch int, r *reserve) *writer {
 	w := &writer{
 		engine: e, conn: c, maxBatch: maxBatch, checkpointAt: checkpointFrames, reserve: r,
-		queue: make(chan *request, queueLength), done: make(chan struct{}),
+		queue: make(chan *request, queueLength), done: make(chan struct{}), owned: owned{restarts: true, unstamped: true},
 	}
 	go w.loop()
 	return w
@@ -231,7 +232,7 @@ func (w *writer) rescue() (others []*request) {
 	if len(urgent) == 0 || !w.reserve.spent && !w.reserve.release() {
 		return w.batch
 	}
-	w.conn.checkpoint()
+	w.checkpoint()
 	for _, r := range urgent {
 		r.again = true
 	}
@@ -243,7 +244,8 @@ func (w *writer) rescue() (others []*request) {
 // false, without a write and without an outcome, if the failure of one request
 // affects the others. That cannot happen with a batch of one.
 func (w *writer) attempt(savepoints bool) bool {
-	if _, err := w.conn.exec("BEGIN IMMEDIATE"); err != nil {
+	defer func() { _ = w.noteLog() }() // the engine remembers the error
+	if err := w.begin(); err != nil {
 		w.fail(err)
 		return true
 	}
@@ -298,7 +300,7 @@ func (w *writer) apply(r *request, savepoint bool) (clean bool) {
 }
 
 func (w *writer) commit(alone bool) bool {
-	if err := w.engine.displaced(); err != nil {
+	if err := errors.Join(w.engine.intact(), w.engine.displaced()); err != nil {
 		w.fail(err)
 		return true
 	}
@@ -311,6 +313,8 @@ func (w *writer) commit(alone bool) bool {
 	_, err := w.conn.exec("COMMIT")
 	if err != nil {
 		w.rollback()
+	} else {
+		err = w.noteLog()
 	}
 	w.engine.seq.Add(1)
 	if len(topics) > 0 {
@@ -387,7 +391,7 @@ func (w *writer) tidy() {
 		return
 	}
 	w.checkpointAt = frames + checkpointFrames
-	w.conn.checkpoint()
+	w.checkpoint()
 	// Only readers that begin after the checkpoint read without the log and
 	// let the next commit start it anew.
 	w.engine.readers.letGo(w.engine.seq.Add(1))
@@ -401,7 +405,7 @@ func (w *writer) tidy() {
 // The pause is short, because most pages are already in the file.
 func (w *writer) checkpointAlone() {
 	if w.engine.readers.pause(readersPause) {
-		w.conn.checkpoint()
+		w.checkpoint()
 	}
 	w.engine.readers.resume()
 }

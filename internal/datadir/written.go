@@ -1,0 +1,88 @@
+package datadir
+
+import (
+	"bytes"
+	"io"
+	"os"
+)
+
+// Part is a range of bytes of a file.
+type Part struct {
+	Offset int64
+	Length int
+}
+
+// Written is a file as its only writer has left it. It shows whether anybody
+// else has written to the file since: first by the size and the time of the
+// last change, and where only the time differs, by the bytes of parts that
+// every write of the owner changes. So a new time alone, as touch or a coarse
+// clock of a file system leaves it, is no change.
+type Written struct {
+	info    os.FileInfo
+	at      change
+	parts   []Part
+	content []byte
+}
+
+// change is the size of a file and the time of its last change, in nanoseconds
+// since 1970.
+type change struct{ size, time int64 }
+
+func changeOf(info os.FileInfo) change { return change{info.Size(), info.ModTime().UnixNano()} }
+
+// ReadWritten reads a file that nobody writes to meanwhile.
+func ReadWritten(f *os.File, parts ...Part) (*Written, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	content, err := readParts(f, parts)
+	return &Written{info, changeOf(info), parts, content}, err
+}
+
+// readParts reads the parts, as far as the file has them.
+func readParts(f io.ReaderAt, parts []Part) ([]byte, error) {
+	var all []byte
+	for _, p := range parts {
+		b := make([]byte, p.Length)
+		n, err := f.ReadAt(b, p.Offset)
+		if err != nil && err != io.EOF { //nolint:errorlint // ReadAt returns it as it is
+			return nil, err
+		}
+		all = append(all, b[:n]...)
+	}
+	return all, nil
+}
+
+// Content returns the bytes of the parts.
+func (w *Written) Content() []byte { return w.content }
+
+// Info returns what the system said about the file.
+func (w *Written) Info() os.FileInfo { return w.info }
+
+// Unchanged reports whether the open file has the size and the time that it
+// had. It costs one system call and no memory. A file that cannot be looked at
+// is not said to be another one.
+func (w *Written) Unchanged(f *os.File) bool {
+	now, err := lastChange(f)
+	return err != nil || now == w.at
+}
+
+// Same is Unchanged with what the system says about the file.
+func (w *Written) Same(now os.FileInfo) bool { return changeOf(now) == w.at }
+
+// Holds reports whether the parts have the bytes that they had. A file that
+// cannot be read is not said to be another one.
+func (w *Written) Holds(f io.ReaderAt) bool {
+	content, err := readParts(f, w.parts)
+	return err != nil || bytes.Equal(content, w.content)
+}
+
+// Touched returns w at another time, if the file has the size and the bytes
+// that it had, and nil if it does not.
+func (w *Written) Touched(now os.FileInfo, f io.ReaderAt) *Written {
+	if now.Size() != w.at.size || !w.Holds(f) {
+		return nil
+	}
+	return &Written{now, changeOf(now), w.parts, w.content}
+}

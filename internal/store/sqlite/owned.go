@@ -1,0 +1,103 @@
+package sqlite
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"fanfare/internal/datadir"
+)
+
+// owned is what the writer knows about its own writes to the log, to tell them
+// from those of others.
+type owned struct {
+	// before is the log at the start of the transaction, nil if unknown.
+	before *datadir.Written
+	// commits is the number of commits that wrote to the log, frames its length
+	// after the last one.
+	commits, frames int
+	// restarts reports that the next write may start the log anew, which is so
+	// after a checkpoint.
+	restarts bool
+	// unstamped reports that the log does not have the stamp of the database
+	// file yet.
+	unstamped bool
+}
+
+// begin begins a transaction, if nobody else has written to the files. The
+// first one after a checkpoint puts the stamp of the database file into the log.
+func (w *writer) begin() error {
+	if err := w.engine.intact(); err != nil {
+		return err
+	}
+	w.owned.before = w.engine.log.written.Swap(nil)
+	if _, err := w.conn.exec("BEGIN IMMEDIATE"); err != nil || !w.owned.unstamped {
+		return err
+	}
+	return w.conn.script(fmt.Sprintf("PRAGMA application_id = %d", w.engine.main.stamp()))
+}
+
+// noteLog records the log after a transaction. It returns store.ErrOverwritten
+// if anybody else has written to it meanwhile: what earlier commits wrote never
+// changes, unless the log starts anew.
+func (w *writer) noteLog() error {
+	log, o := w.engine.log, &w.owned
+	if log.written.Load() != nil {
+		return nil
+	}
+	if o.before != nil && !o.restarts && !o.before.Holds(log.file) {
+		return w.engine.noteOverwritten(log)
+	}
+	o.before = nil
+	if n := w.conn.walCommits(); n != o.commits {
+		o.commits, o.frames, o.restarts, o.unstamped = n, w.conn.walFrames(), false, false
+	}
+	parts := []datadir.Part{{Length: logHeaderBytes}}
+	if n := int64(o.frames); n > 0 {
+		parts = append(parts, datadir.Part{Offset: logHeaderBytes + (n-1)*(frameHeaderBytes+w.engine.pageSize), Length: frameHeaderBytes})
+	}
+	log.note(parts...)
+	return nil
+}
+
+// checkpoint moves the pages that no reader needs from the log to the database
+// file, which gets a new stamp. Nothing is written to a file that anybody else
+// has written to.
+func (w *writer) checkpoint() {
+	main := w.engine.main
+	if w.stamp(); w.engine.intact() != nil {
+		return
+	}
+	main.written.Store(nil)
+	w.conn.checkpoint()
+	main.note(datadir.Part{Length: headerBytes})
+	w.owned.restarts, w.owned.unstamped = true, true
+}
+
+// stamp commits a new stamp. Without it, as on a full disk, an earlier state of
+// the database file may pass for the current one.
+func (w *writer) stamp() {
+	if w.engine.damage.found() != nil {
+		return
+	}
+	err := w.begin()
+	if err == nil {
+		err = w.conn.script(fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT", w.engine.main.stamp(), rand.Int32()))
+	}
+	if err != nil {
+		w.rollback()
+	}
+	_ = w.noteLog() // the engine remembers the error
+}
+
+// finish empties the log before the last connection closes. It leaves files
+// that anybody else has written to as they are.
+func (w *writer) finish() error {
+	if info, err := w.engine.log.file.Stat(); err == nil && info.Size() > 0 {
+		w.stamp()
+	}
+	if err := w.engine.intact(); err != nil {
+		w.conn.keepLog()
+		return err
+	}
+	return w.conn.truncate()
+}

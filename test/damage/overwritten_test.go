@@ -1,0 +1,151 @@
+package damage_test
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestDrillFactsOverwritten writes the facts of another installation over those
+// of a running server, in place as cp does. Metrics are then unavailable, and
+// all else works.
+func TestDrillFactsOverwritten(t *testing.T) {
+	t.Parallel()
+	s, other := newTestServer(t), newTestServer(t)
+	other.ingest("7")
+	other.server.Stop()
+	s.copyFile(filepath.Join(other.data, "facts.duckdb"), filepath.Join(s.data, "facts.duckdb"))
+	const says = "another program has overwritten the file of the facts"
+	v := s.inspect()
+	if v.ready != http.StatusOK || v.create != http.StatusCreated || v.refused > 0 || v.query != http.StatusServiceUnavailable || v.doctor.Code == 0 || v.backup.Code == 0 {
+		t.Errorf("saw %+v", v)
+	}
+	_, ready := s.call(http.MethodGet, "/readyz", "")
+	for _, text := range []string{v.answer, v.doctor.Out, v.backup.Errors, ready} {
+		s.mustContain(text, says, "fanfare facts reset")
+	}
+	s.await("a line in the log", func() bool { return contains(s.server.Log.String(), says, "fanfare facts reset --data "+s.data) })
+	if out := s.server.Run("facts", "reset"); out.Code != 0 {
+		t.Fatalf("facts reset: %+v", out)
+	}
+	if status, body := s.query(); status != http.StatusOK || !contains(body, "data_lost") {
+		t.Errorf("after the reset: %d %s", status, body)
+	}
+	s.server.Stop()
+}
+
+// TestDrillDatabaseOverwritten writes other files over those of the database of
+// a running server, in place. Everything is refused from then on, also by the
+// next start, which does not mix the files.
+func TestDrillDatabaseOverwritten(t *testing.T) {
+	t.Parallel()
+	foreign := newTestServer(t)
+	foreign.server.Stop()
+	for _, tt := range []struct {
+		name, file string
+		// with returns the file that is copied over that of a running server.
+		with func(s *testServer) string
+	}{
+		{"database of another installation", "fanfare.db", func(*testServer) string { return filepath.Join(foreign.data, "fanfare.db") }},
+		{"older database", "fanfare.db", func(s *testServer) string {
+			s.server.Stop()
+			older := s.clone()
+			for range 2 { // so that the older state is not the one of the last start
+				s.start()
+				s.create(1001)
+				s.server.Stop()
+			}
+			s.start()
+			s.create(1002)
+			return filepath.Join(older.data, "fanfare.db")
+		}},
+		{"older log", "fanfare.db-wal", func(s *testServer) string {
+			older := filepath.Join(t.TempDir(), "older")
+			s.copyFile(filepath.Join(s.data, "fanfare.db-wal"), older)
+			s.create(1001)
+			return older
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			s := newTestServer(t)
+			s.copyFile(tt.with(s), filepath.Join(s.data, tt.file))
+			if status, body := s.call(http.MethodGet, "/v1/campaigns", ""); status != http.StatusServiceUnavailable {
+				t.Errorf("a list: %d %s", status, body)
+			}
+			const says = "another program has overwritten the database file: the server is not ready and refuses everything"
+			s.await("a line in the log", func() bool { return contains(s.server.Log.String(), says, tt.file+": stop the server") })
+			v := s.inspect()
+			if v.ready != http.StatusServiceUnavailable || v.create != http.StatusServiceUnavailable || v.pause != http.StatusServiceUnavailable ||
+				v.query != http.StatusServiceUnavailable || v.readable > 0 || v.doctor.Code == 0 || v.backup.Code == 0 {
+				t.Errorf("saw %+v", v)
+			}
+			for _, text := range []string{v.refusal, v.answer} {
+				s.mustContain(text, "Another program has overwritten the database file", "fanfare backup restore")
+			}
+			s.mustContain(v.doctor.Out, "FAIL  database file", "FAIL  ready", tt.file+": stop the server")
+			s.stopDamaged()
+			s.checkNoWrongAnswers()
+		})
+	}
+}
+
+// TestDrillIngestLost puts records and facts back to an older state that fits
+// together. What was ingested since is missing, and every report says so.
+func TestDrillIngestLost(t *testing.T) {
+	t.Parallel()
+	s := newTestServer(t)
+	s.server.Stop()
+	older := s.clone()
+	s.start()
+	s.ingest("200.5")
+	_, body := s.query()
+	s.spend = spendIn(body)
+	s.server.Stop()
+	for _, name := range []string{"fanfare.db", "fanfare.db-wal", "facts.duckdb", "facts.duckdb.wal"} {
+		s.copyFile(filepath.Join(older.data, name), filepath.Join(s.data, name))
+	}
+	s.start()
+	status, body := s.query()
+	if status != http.StatusOK || spendIn(body) == s.spend {
+		t.Errorf("%d %s", status, body)
+	}
+	s.mustContain(body, `"code":"changes_lost"`, "1 acknowledged changes were missing")
+	_, ready := s.call(http.MethodGet, "/readyz", "")
+	s.mustContain(ready, `"code":"changes_lost"`)
+	s.server.Stop()
+}
+
+// TestDrillCount removes and damages the count of changes. Nobody knows then
+// whether changes are missing, which is told and blocks nothing.
+func TestDrillCount(t *testing.T) {
+	t.Parallel()
+	s := newTestServer(t)
+	count := filepath.Join(s.data, "fanfare.db-audit")
+	for name, damage := range map[string]func() error{
+		"removed": func() error { return os.Remove(count) },
+		"garbage": func() error { return os.WriteFile(count, []byte(strings.Repeat("?", 40)), 0o600) },
+	} {
+		s.server.Stop()
+		if err := damage(); err != nil {
+			t.Fatal(err)
+		}
+		s.start()
+		const says = "fanfare.db-audit, which counts the acknowledged changes, was missing or unreadable"
+		_, ready := s.call(http.MethodGet, "/readyz", "")
+		s.mustContain(ready, `"code":"changes_lost"`, says)
+		s.mustContain(s.server.Run("doctor").Out, "warn  changes", says)
+		s.mustContain(s.server.Log.String(), "the count of acknowledged changes was missing or unreadable", "compare with a backup")
+		if v := s.inspect(); v.create != http.StatusCreated || v.refused > 0 || v.query != http.StatusOK {
+			t.Errorf("%s: saw %+v", name, v)
+		}
+		s.server.Stop()
+		s.start()
+		if strings.Contains(s.server.Log.String(), "was missing or unreadable") {
+			t.Errorf("%s: it is told again:\n%s", name, s.server.Log)
+		}
+	}
+	s.server.Stop()
+}
