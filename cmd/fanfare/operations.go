@@ -106,7 +106,7 @@ func operations(a *app.App) map[string]control.Op {
 			return keyOut{k.ID, secret}, err
 		}),
 		"key.list": control.NewOp(func(ctx context.Context, in keyIn, _ func(control.Progress)) ([]account.Key, error) {
-			if err := a.Gate.Flush(ctx); err != nil {
+			if err := a.Keys.Flush(ctx); err != nil {
 				return nil, err
 			}
 			return acc.Keys(ctx, in.WorkspaceID)

@@ -34,7 +34,7 @@ type world struct {
 func newWorld(t *testing.T, shared bool) *world {
 	t.Helper()
 	w := storetest.NewWorld(t, sqlitetest.Open(t))
-	keys := account.NewGate(w.DB.Accounts(), w.Accounts, shared, w.Clock.Now)
+	keys := account.NewKeyCache(w.DB.Accounts(), w.Accounts, shared, w.Clock.Now)
 	w.DB.OnAuth(keys.Forget)
 	return &world{w, keys}
 }

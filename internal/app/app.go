@@ -110,7 +110,7 @@ type App struct {
 	Creatives *creative.Service
 	Providers *provider.Service
 	Audiences *audience.Service
-	Gate      *account.KeyCache
+	Keys      *account.KeyCache
 	API       *httpapi.API
 	Console   *console.Console
 	Jobs      *job.Runner
@@ -199,8 +199,8 @@ func (a *App) build(ctx context.Context) error {
 		c.Log.Info("schema brought up to date", "steps", strings.Join(steps, ", "))
 	}
 	a.Accounts = account.New(a.DB.Accounts(), c.Now, c.Random)
-	a.Gate = account.NewGate(a.DB.Accounts(), a.Accounts, !a.Engine.Traits().Exclusive, c.Now)
-	a.DB.OnAuth(a.Gate.Forget)
+	a.Keys = account.NewKeyCache(a.DB.Accounts(), a.Accounts, !a.Engine.Traits().Exclusive, c.Now)
+	a.DB.OnAuth(a.Keys.Forget)
 	if err := a.RefreshCursors(ctx); err != nil {
 		return err
 	}
@@ -226,7 +226,7 @@ func (a *App) build(ctx context.Context) error {
 	}
 	a.API = httpapi.New(httpapi.Deps{
 		Campaigns: a.Campaigns, Creatives: a.Creatives, Assets: a.Assets, Audiences: a.Audiences, Analytics: a.Analytics, Ingest: a.Ingest, Rates: a.Rates,
-		Connections: a.Connections, Events: a.DB.Events(), Answers: a.DB, Accounts: a.Accounts, Gate: a.Gate,
+		Connections: a.Connections, Events: a.DB.Events(), Answers: a.DB, Accounts: a.Accounts, Keys: a.Keys,
 		Quota: quota, QuotaEvents: a.DB, Limits: c.Limits, Cursors: a.cursors.Load, Ready: a.DB.Ready, FactsFault: a.FactsFault, ChangesLost: a.storeFile.ChangesLost, Refusal: a.storeFile.Refusal,
 		Contract: api.YAML, Docs: documents, Build: c.Build, PublicURL: c.PublicURL, HSTS: c.HSTS, KeepExposedKeys: c.KeepExposedKeys,
 		MaxInFlight: c.MaxInFlight, MaxUploads: c.Memory.Uploads, CORSOrigins: c.CORSOrigins, Now: c.Now, RequestSeed: mathrand.Uint64, Log: c.Log,
@@ -332,7 +332,7 @@ func (a *App) Run(ctx context.Context) {
 	wg.Go(func() { a.storeFile.CheckThoroughly(ctx) })
 	repeat(storefile.WatchEvery, "watch database file", a.storeFile.Watch)
 	repeat(saveEvery, "save request counters", a.saveUsage)
-	repeat(flushEvery, "write key use", a.Gate.Flush)
+	repeat(flushEvery, "write key use", a.Keys.Flush)
 	repeat(factsfile.NoteEvery, "note generation of facts", a.noteFacts)
 	repeat(refreshEvery, "refresh cursor keys", a.RefreshCursors)
 	wg.Wait()
@@ -352,5 +352,5 @@ func (a *App) Close() error {
 	a.Connections.Wait()
 	a.SignIn.Wait()
 	a.Console.Wait()
-	return errors.Join(a.noteFacts(ctx), a.saveUsage(ctx), a.Gate.Flush(ctx), a.Files.Close(), a.Uploads.Close(), a.Facts.Close(), a.Engine.Close(), a.DB.CloseChangeCounter())
+	return errors.Join(a.noteFacts(ctx), a.saveUsage(ctx), a.Keys.Flush(ctx), a.Files.Close(), a.Uploads.Close(), a.Facts.Close(), a.Engine.Close(), a.DB.CloseChangeCounter())
 }

@@ -50,7 +50,7 @@ func (a *App) registerJobs() {
 	}))
 	a.Jobs.Repeat("assets", job.Every(time.Hour, c.Now, a.Assets.Sweep))
 	a.Jobs.Repeat("imports", job.Every(time.Hour, c.Now, a.Ingest.Sweep))
-	a.Jobs.Repeat("keys", job.Every(time.Hour, c.Now, a.Gate.Sweep))
+	a.Jobs.Repeat("keys", job.Every(time.Hour, c.Now, a.Keys.Sweep))
 	a.Jobs.Repeat("sign-ins", job.Every(5*time.Minute, c.Now, a.SignIn.Sweep))
 	a.Jobs.Repeat("cursors", job.Every(24*time.Hour, c.Now, a.RefreshCursors))
 	a.Jobs.Repeat("reshape", func(ctx context.Context, _ job.Job) (*clock.Instant, error) {

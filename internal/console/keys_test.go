@@ -41,7 +41,7 @@ func TestKeyLife(t *testing.T) {
 		api.Do("GET", "/v1/campaigns", nil).WantError(401, "api_key_expired")
 		next.Do("GET", "/v1/campaigns", nil).Want(200)
 
-		if err := w.App.Gate.Flush(t.Context()); err != nil {
+		if err := w.App.Keys.Flush(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		keys := b.api("GET", "keys", nil).want(200).list()

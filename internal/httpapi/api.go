@@ -56,7 +56,7 @@ type Deps struct {
 	Events      Events
 	Answers     Answers
 	Accounts    *account.Service
-	Gate        *account.KeyCache
+	Keys        *account.KeyCache
 	Quota       ratelimit.Counter
 	// QuotaEvents receives an event when a workspace reaches 80 % of its day
 	// limit and when it exceeds it.

@@ -237,7 +237,7 @@ func TestAssetMemory(t *testing.T) {
 		release()
 	}
 	// One user can own many workspaces.
-	caller, err := w.App.Gate.Caller(t.Context(), account.HashSecret(tenant.Key))
+	caller, err := w.App.Keys.Caller(t.Context(), account.HashSecret(tenant.Key))
 	if err != nil {
 		t.Fatal(err)
 	}

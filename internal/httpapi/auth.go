@@ -42,7 +42,7 @@ func (a *API) authenticate(r *request) error {
 		return a.authFailed(r, err)
 	}
 	r.caller = caller
-	a.Gate.Used(caller, r.from, r.http.Header.Get("User-Agent"), r.now)
+	a.Keys.Used(caller, r.from, r.http.Header.Get("User-Agent"), r.now)
 	return nil
 }
 
@@ -61,11 +61,11 @@ const (
 // random text costs none, because keys have check digits.
 func (a *API) findCaller(r *request, hash account.Hash) (*account.Caller, error) {
 	ctx := r.http.Context()
-	if caller, ok := a.Gate.Cached(hash); ok {
+	if caller, ok := a.Keys.Cached(hash); ok {
 		return caller, nil
 	}
-	if a.Gate.Seen(hash) {
-		return a.Gate.Caller(ctx, hash)
+	if a.Keys.Seen(hash) {
+		return a.Keys.Caller(ctx, hash)
 	}
 	wait, cancel := context.WithTimeout(ctx, keyLookupWait)
 	defer cancel()
@@ -74,7 +74,7 @@ func (a *API) findCaller(r *request, hash account.Hash) (*account.Caller, error)
 		return nil, overloaded()
 	}
 	defer release()
-	return a.Gate.Caller(ctx, hash)
+	return a.Keys.Caller(ctx, hash)
 }
 
 func invalidKey() error {
@@ -134,7 +134,7 @@ func (a *API) exposedInQuery(r *request, rawQuery string) {
 // only reports the key. It returns whether it revoked the key.
 func (a *API) exposed(r *request, secret, reason string, mayRevoke bool) bool {
 	ctx, hash := r.http.Context(), account.HashSecret(secret)
-	if !a.addresses.Peek(r.from, r.now).OK && !a.Gate.Seen(hash) {
+	if !a.addresses.Peek(r.from, r.now).OK && !a.Keys.Seen(hash) {
 		// One request can name hundreds of unknown keys. None of them
 		// authenticates it, so that those over the limit are not looked up.
 		return false

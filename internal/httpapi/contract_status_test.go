@@ -198,7 +198,7 @@ func failing(broken error) func(s *stage, op *fanfaretest.Operation) *fanfaretes
 		c := goodCall(s.Tenant, op)
 		defer s.engine.fail(nil, nil)
 		before := s.state(c)
-		s.World.App.Gate.Forget()
+		s.World.App.Keys.Forget()
 		s.engine.fail(broken, broken)
 		res := c.by(s.Client)
 		for _, reads := range []error{broken, nil} {

@@ -129,7 +129,7 @@ func TestE6PanicsAreAnswered(t *testing.T) {
 	id := create(c, `{"name":"One"}`)
 	for _, known := range []bool{false, true} {
 		if !known {
-			w.App.Gate.Forget()
+			w.App.Keys.Forget()
 		}
 		engine.fail(errPanic, nil)
 		res := c.Do("GET", "/v1/campaigns/"+id, nil)

@@ -154,19 +154,19 @@ func TestFaultLoop(t *testing.T) {
 			return err
 		}},
 		{name: "keys", change: func(x *world) error { _, err := x.acc.Keys(ctx, x.Workspace); return err }},
-		{name: "sweep", before: func(x *world) error { x.w.Clock.Advance(20 * day); return nil }, change: func(x *world) error { return x.w.App.Gate.Sweep(ctx) }, many: true},
-		{name: "sweep a year later", before: func(x *world) error { x.w.Clock.Advance(400 * day); return nil }, change: func(x *world) error { return x.w.App.Gate.Sweep(ctx) }, many: true},
+		{name: "sweep", before: func(x *world) error { x.w.Clock.Advance(20 * day); return nil }, change: func(x *world) error { return x.w.App.Keys.Sweep(ctx) }, many: true},
+		{name: "sweep a year later", before: func(x *world) error { x.w.Clock.Advance(400 * day); return nil }, change: func(x *world) error { return x.w.App.Keys.Sweep(ctx) }, many: true},
 		{name: "flush", change: func(x *world) error {
-			c, err := x.w.App.Gate.Caller(ctx, account.HashSecret(x.Key))
+			c, err := x.w.App.Keys.Caller(ctx, account.HashSecret(x.Key))
 			if err != nil {
 				return err
 			}
-			x.w.App.Gate.Used(c, netip.MustParseAddr("10.0.0.1"), "agent", x.w.Clock.Now())
-			return x.w.App.Gate.Flush(ctx)
+			x.w.App.Keys.Used(c, netip.MustParseAddr("10.0.0.1"), "agent", x.w.Clock.Now())
+			return x.w.App.Keys.Flush(ctx)
 		}},
 		{name: "look up", change: func(x *world) error {
-			x.w.App.Gate.Forget()
-			_, err := x.w.App.Gate.Caller(ctx, account.HashSecret(x.Key))
+			x.w.App.Keys.Forget()
+			_, err := x.w.App.Keys.Caller(ctx, account.HashSecret(x.Key))
 			return err
 		}},
 		{name: "take", change: counter(func(q *store.Quotas, id ident.ID, l ratelimit.Limits, now time.Time) error {

@@ -148,7 +148,7 @@ func contains(b []byte, text string) bool { return bytes.Contains(b, []byte(text
 // callerOf returns the caller that a key belongs to.
 func callerOf(t testing.TB, w *fanfaretest.World, secret string) *account.Caller {
 	t.Helper()
-	c, err := w.App.Gate.Caller(context.Background(), account.HashSecret(secret))
+	c, err := w.App.Keys.Caller(context.Background(), account.HashSecret(secret))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -333,7 +333,7 @@ func TestK9LastUsed(t *testing.T) {
 			}
 			w.Clock.Advance(30 * time.Minute)
 		}
-		if err := w.App.Gate.Flush(t.Context()); err != nil {
+		if err := w.App.Keys.Flush(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		keys, err := w.App.Accounts.Keys(t.Context(), a.Workspace)

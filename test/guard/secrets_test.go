@@ -196,7 +196,7 @@ func TestDrillK12Secrets(t *testing.T) {
 // storedUserAgents returns the stored user agents of a workspace's keys.
 func storedUserAgents(t *testing.T, w *fanfaretest.World, a *fanfaretest.Tenant) (agents string) {
 	t.Helper()
-	if err := w.App.Gate.Flush(t.Context()); err != nil {
+	if err := w.App.Keys.Flush(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	keys, err := w.App.Accounts.Keys(t.Context(), a.Workspace)

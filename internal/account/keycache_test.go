@@ -20,22 +20,22 @@ import (
 // TestK9Bookkeeping checks what is stored about the use of a key.
 func TestK9Bookkeeping(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		o, gate := newOffice(t, w), w.Keys
+		o, cache := newOffice(t, w), w.Keys
 		secret, k := o.key(o.Owner, account.KeyOptions{})
-		c, err := gate.Caller(t.Context(), account.HashSecret(secret))
+		c, err := cache.Caller(t.Context(), account.HashSecret(secret))
 		if err != nil {
 			t.Fatal(err)
 		}
 		use := func(n int, agent string) {
 			var wg sync.WaitGroup
 			for range n {
-				wg.Go(func() { gate.Used(c, netip.MustParseAddr("203.0.113.9"), agent, w.Clock.Now()) })
+				wg.Go(func() { cache.Used(c, netip.MustParseAddr("203.0.113.9"), agent, w.Clock.Now()) })
 			}
 			wg.Wait()
 		}
 		flush := func() {
 			t.Helper()
-			if err := gate.Flush(t.Context()); err != nil {
+			if err := cache.Flush(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -66,7 +66,7 @@ func TestK9NoCountLost(t *testing.T) {
 	t.Parallel()
 	creds := &books{}
 	now := func() time.Time { return storetest.Start }
-	gate := account.NewGate(creds, nil, false, now)
+	cache := account.NewKeyCache(creds, nil, false, now)
 	// Half of the uses are of shared keys; the other half are the first use of
 	// their key.
 	common := []*account.Caller{{Key: account.Key{ID: "key_a"}}, {Key: account.Key{ID: "key_a"}}, {Key: account.Key{ID: "key_b"}}}
@@ -79,7 +79,7 @@ func TestK9NoCountLost(t *testing.T) {
 			case <-stop:
 				return
 			default:
-				_ = gate.Flush(t.Context())
+				_ = cache.Flush(t.Context())
 			}
 		}
 	})
@@ -90,7 +90,7 @@ func TestK9NoCountLost(t *testing.T) {
 				if i%2 == 0 {
 					c = &account.Caller{Key: account.Key{ID: ident.ID(fmt.Sprintf("key_%d_%d", u, i))}}
 				}
-				gate.Used(c, netip.Addr{}, "", now())
+				cache.Used(c, netip.Addr{}, "", now())
 			}
 		})
 	}
@@ -98,7 +98,7 @@ func TestK9NoCountLost(t *testing.T) {
 	close(stop)
 	flusher.Wait()
 	creds.healthy = true
-	if err := gate.Flush(t.Context()); err != nil {
+	if err := cache.Flush(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if creds.count != users*each {
@@ -146,24 +146,24 @@ func (e everybody) AddUses(_ context.Context, uses []account.Use) error {
 // its memory is bounded.
 func TestR8SeenBounded(t *testing.T) {
 	t.Parallel()
-	gate := account.NewGate(everybody{}, nil, false, time.Now)
+	cache := account.NewKeyCache(everybody{}, nil, false, time.Now)
 	const most, more = 100_000, 500
 	hash := func(i int) account.Hash { return account.Hash{byte(i), byte(i >> 8), byte(i >> 16)} }
 	for i := range most + more {
-		if gate.Seen(hash(i)) {
+		if cache.Seen(hash(i)) {
 			t.Fatalf("got key %d seen before it was", i)
 		}
-		if _, err := gate.Caller(t.Context(), hash(i)); err != nil || !gate.Seen(hash(i)) {
+		if _, err := cache.Caller(t.Context(), hash(i)); err != nil || !cache.Seen(hash(i)) {
 			t.Fatalf("got key %d not seen, %v", i, err)
 		}
 	}
-	gate.Forget()
+	cache.Forget()
 	seen := 0
 	for i := range most + more {
-		if _, cached := gate.Cached(hash(i)); cached {
+		if _, cached := cache.Cached(hash(i)); cached {
 			t.Fatal("got a caller after all were forgotten")
 		}
-		if gate.Seen(hash(i)) {
+		if cache.Seen(hash(i)) {
 			seen++
 		}
 	}
@@ -177,22 +177,22 @@ func TestR8SeenBounded(t *testing.T) {
 func TestK9LongAgent(t *testing.T) {
 	t.Parallel()
 	now := func() time.Time { return storetest.Start }
-	gate := account.NewGate(everybody{}, nil, false, now)
-	c, err := gate.Caller(t.Context(), account.Hash{1})
+	cache := account.NewKeyCache(everybody{}, nil, false, now)
+	c, err := cache.Caller(t.Context(), account.Hash{1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	gate.Used(c, netip.MustParseAddr("203.0.113.9"), strings.Repeat("long ", 100), now())
-	if err := gate.Flush(t.Context()); err != nil {
+	cache.Used(c, netip.MustParseAddr("203.0.113.9"), strings.Repeat("long ", 100), now())
+	if err := cache.Flush(t.Context()); err != nil {
 		t.Error(err)
 	}
 	broken := errors.New("no disk")
-	gate = account.NewGate(everybody{broken: broken}, nil, false, now)
-	if c, err = gate.Caller(t.Context(), account.Hash{1}); err != nil {
+	cache = account.NewKeyCache(everybody{broken: broken}, nil, false, now)
+	if c, err = cache.Caller(t.Context(), account.Hash{1}); err != nil {
 		t.Fatal(err)
 	}
-	gate.Used(c, netip.MustParseAddr("203.0.113.9"), "short", now())
-	if err := gate.Sweep(t.Context()); !errors.Is(err, broken) {
+	cache.Used(c, netip.MustParseAddr("203.0.113.9"), "short", now())
+	if err := cache.Sweep(t.Context()); !errors.Is(err, broken) {
 		t.Errorf("got %v, want the cause", err)
 	}
 }

@@ -67,9 +67,9 @@ type lastUse struct {
 	agent   string
 }
 
-// NewGate returns a Gate. shared is true if other nodes may change accounts
-// too.
-func NewGate(creds Credentials, service *Service, shared bool, now func() time.Time) *KeyCache {
+// NewKeyCache returns an empty cache. shared is true if other nodes may change
+// accounts too.
+func NewKeyCache(creds Credentials, service *Service, shared bool, now func() time.Time) *KeyCache {
 	life := time.Duration(0)
 	if shared {
 		life = RevokeBound
