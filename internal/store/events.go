@@ -164,17 +164,18 @@ func (db *DB) Prune(ctx context.Context) (int64, error) {
 			{`DELETE FROM api_key_use WHERE workspace_id = $1 AND day < $2`, now/86_400_000_000 - 31},
 			{`DELETE FROM sync_run WHERE workspace_id = $1 AND created_at <= $2 AND status NOT IN ('queued', 'running', 'waiting')`, now - RunRetention},
 			{`DELETE FROM result WHERE workspace_id = $1 AND expires_at <= $2`, now},
-			{`DELETE FROM result_rows WHERE workspace_id = $1 AND expires_at <= $2`, now},
+			{pruneResultRows, now},
 		} {
-			var n int64
-			err := db.write(ctx, func(tx Tx) (err error) {
-				n, err = tx.Exec(old.statement, string(w.ID), old.before)
-				return err
-			})
-			if err != nil {
-				return gone, fmt.Errorf("prune: %w", err)
+			// One transaction deletes few rows of results, because they are long.
+			for n := int64(resultChunks); n == resultChunks; gone += n {
+				err := db.write(ctx, func(tx Tx) (err error) {
+					n, err = tx.Exec(old.statement, string(w.ID), old.before)
+					return err
+				})
+				if err != nil {
+					return gone, fmt.Errorf("prune: %w", err)
+				}
 			}
-			gone += n
 		}
 	}
 	return gone, nil

@@ -23,6 +23,11 @@ func (db *DB) Results() *Results { return &Results{db} }
 // few statements write a large result and few rows serve a page.
 const resultRows = 500
 
+// resultChunks is how many rows of the table one transaction writes or deletes.
+// Others wait for the transaction, such as a caller who pauses a campaign, and
+// not for a whole result, which may have 20 MB.
+const resultChunks = 8
+
 var (
 	resultTable = newTable(table{
 		name: "result", key: workspaceID, doc: "meta",
@@ -39,22 +44,42 @@ const (
 	selectResultRows = `SELECT doc, checksum FROM result_rows WHERE workspace_id = $1 AND id = $2 AND chunk >= $3 AND chunk <= $4 ORDER BY chunk`
 )
 
-// Save stores a result.
+// pruneResultRows deletes up to resultChunks expired rows.
+const pruneResultRows = `DELETE FROM result_rows WHERE (workspace_id, id, chunk) IN (
+	SELECT workspace_id, id, chunk FROM result_rows WHERE workspace_id = $1 AND expires_at <= $2 ORDER BY expires_at LIMIT 8)`
+
+// Save stores a result. Its head is written with its last rows: rows without one
+// are never read, and expire.
 func (s *Results) Save(ctx context.Context, workspace ident.ID, k *analytics.StoredResult) error {
-	return s.db.write(ctx, func(tx Tx) error {
-		if _, err := tx.Exec(resultTable.insert, string(workspace), string(k.ID), k.Hash, k.Meta, checksum(k.Meta), len(k.Rows), int64(k.ExpiresAt)); err != nil {
-			return fmt.Errorf("keep result: %w", err)
-		}
-		for from := 0; from < len(k.Rows); from += resultRows {
-			// A line break separates rows: encoded rows have none outside of
-			// strings, and strings encode them as \n.
-			doc := bytes.Join(k.Rows[from:min(len(k.Rows), from+resultRows)], []byte("\n"))
-			if _, err := tx.Exec(resultRowsTable.insert, string(workspace), string(k.ID), from/resultRows, int64(k.ExpiresAt), doc, checksum(doc)); err != nil {
-				return fmt.Errorf("keep rows of a result: %w", err)
+	for from := 0; ; from += resultChunks * resultRows {
+		last := from+resultChunks*resultRows >= len(k.Rows)
+		err := s.db.write(ctx, func(tx Tx) error {
+			if err := saveRows(tx, workspace, k, from); err != nil || !last {
+				return err
 			}
+			if _, err := tx.Exec(resultTable.insert, string(workspace), string(k.ID), k.Hash, k.Meta, checksum(k.Meta), len(k.Rows), int64(k.ExpiresAt)); err != nil {
+				return fmt.Errorf("keep result: %w", err)
+			}
+			return nil
+		})
+		if err != nil || last {
+			return err
 		}
-		return nil
-	})
+	}
+}
+
+// saveRows writes resultChunks rows of the table, beginning with a row of the
+// result.
+func saveRows(tx Tx, workspace ident.ID, k *analytics.StoredResult, from int) error {
+	for end := min(len(k.Rows), from+resultChunks*resultRows); from < end; from += resultRows {
+		// A line break separates rows: encoded rows have none outside of
+		// strings, and strings encode them as \n.
+		doc := bytes.Join(k.Rows[from:min(end, from+resultRows)], []byte("\n"))
+		if _, err := tx.Exec(resultRowsTable.insert, string(workspace), string(k.ID), from/resultRows, int64(k.ExpiresAt), doc, checksum(doc)); err != nil {
+			return fmt.Errorf("keep rows of a result: %w", err)
+		}
+	}
+	return nil
 }
 
 // Page returns rows of a result that has not expired, its metadata and its
