@@ -45,7 +45,7 @@ var (
 // store provides it.
 var layers = []layer{
 	{
-		name: "leaf", packages: []string{"fault", "ident", "clock", "money", "record", "page", "nearest", "fresh", "fact", "secret", "turn", "body", "memory"}, may: []string{"leaf"},
+		name: "leaf", packages: []string{"fault", "ident", "clock", "money", "record", "page", "nearest", "fresh", "fact", "secret", "fairqueue", "body", "memory"}, may: []string{"leaf"},
 		never: slices.Concat(http, drivers), why: "every package uses the basic types, so they import only each other",
 	},
 	{

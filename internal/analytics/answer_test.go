@@ -337,6 +337,24 @@ func TestQueryTimeout(t *testing.T) {
 		if _, err := m.service().Query(t.Context(), wks, october(Query{Metrics: []string{"spend"}})); bound(err) != "seconds" {
 			t.Errorf("got %v want query_too_broad with bound seconds", err)
 		}
+		// A wait for other workspaces does not count.
+		start := time.Now()
+		m.begin = func(wait time.Duration) error {
+			time.Sleep(wait)
+			return nil
+		}
+		if _, err := m.service().Query(t.Context(), wks, october(Query{Metrics: []string{"spend"}})); bound(err) != "seconds" || time.Since(start) != maxWait+queryTimeout {
+			t.Errorf("got %v after %v want query_too_broad with bound seconds after 15s", err, time.Since(start))
+		}
+		busy := fault.New(fault.Unavailable, "busy")
+		m.begin = func(time.Duration) error { return busy }
+		if _, err := m.service().Query(t.Context(), wks, october(Query{Metrics: []string{"spend"}})); !errors.Is(err, busy) {
+			t.Errorf("got %v want %v", err, busy)
+		}
+		if _, err := m.service().Ranking(t.Context(), wks, "spend", nil, nil); !errors.Is(err, busy) {
+			t.Errorf("ranking: got %v want %v", err, busy)
+		}
+		m.begin = nil
 		hurried, stop := context.WithTimeout(t.Context(), time.Second)
 		defer stop()
 		if _, err := m.service().Query(hurried, wks, october(Query{Metrics: []string{"spend"}})); !errors.Is(err, context.DeadlineExceeded) || bound(err) == "seconds" {
@@ -451,4 +469,38 @@ func (a *Answer) storedID(t *testing.T, s *Service) ident.ID {
 		t.Fatalf("got %q want a bookmark", plain)
 	}
 	return mark.id
+}
+
+// TestCatchUpForRecords wants the mirror of records to be updated for queries
+// that use records, and only for them: the update waits for writes of others.
+func TestCatchUpForRecords(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		caughtUp := 0
+		s := smallFacts(t).service()
+		s.Catchup = func(context.Context, ident.ID) error { caughtUp++; return nil }
+		campaigns := &Filter{Field: "campaign_status", Op: string(Equal), Values: []Scalar{{Text: "active"}}}
+		for _, tt := range []struct {
+			query Query
+			want  int
+		}{
+			{Query{Metrics: []string{"spend"}}, 0},
+			{Query{Metrics: []string{"spend"}, Dimensions: []string{"channel", "connection_id"}}, 0},
+			{Query{Metrics: []string{"spend"}, Dimensions: []string{"creative_id"}}, 1},
+			{Query{Metrics: []string{"spend"}, Dimensions: []string{"tag"}}, 1},
+			{Query{Metrics: []string{"spend"}, Filters: &Filter{Not: campaigns}}, 1},
+		} {
+			caughtUp = 0
+			if _, err := s.Query(t.Context(), wks, october(tt.query)); err != nil || caughtUp != tt.want {
+				t.Errorf("%+v: got %d updates, %v want %d", tt.query, caughtUp, err, tt.want)
+			}
+		}
+		s.Catchup = func(ctx context.Context, _ ident.ID) error {
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		if _, err := s.Query(t.Context(), wks, october(Query{Metrics: []string{"spend"}, Dimensions: []string{"campaign_id"}})); !fault.Is(err, fault.Unavailable) {
+			t.Errorf("behind a write that does not end: got %v want unavailable", err)
+		}
+	})
 }

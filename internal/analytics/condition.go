@@ -75,6 +75,15 @@ func (c *Condition) matches(values []string) bool {
 	}
 }
 
+// uses reports whether the condition has a dimension that is selects.
+func (c *Condition) uses(is func(dimension string) bool) bool {
+	if c == nil {
+		return false
+	}
+	in := func(c Condition) bool { return c.uses(is) }
+	return is(c.Dimension) || c.Not.uses(is) || slices.ContainsFunc(c.And, in) || slices.ContainsFunc(c.Or, in)
+}
+
 // onAnyTag reports whether the condition on all tags of a campaign can be
 // checked tag by tag: it has at most one leaf on tags, and that leaf is not
 // negated.

@@ -127,24 +127,30 @@ func (s *Service) AudienceInsights(ctx context.Context, workspace, audience iden
 	if err != nil {
 		return nil, err
 	}
-	limited, cancel := context.WithTimeout(ctx, queryTimeout)
-	defer cancel()
-	if err := s.Catchup(limited, w.ID); err != nil {
-		return nil, queryError(ctx, limited, fmt.Errorf("bring records up to date: %w", err))
+	if err := s.catchUp(ctx, w.ID); err != nil {
+		return nil, err
 	}
-	connections, err := s.connections(limited, w.ID)
+	connections, err := s.connections(ctx, w.ID)
 	if err != nil {
-		return nil, queryError(ctx, limited, err)
+		return nil, err
 	}
-	start, end := first.String(), last.String()
-	a := &audienceQueries{Service: s, ctx: limited, w: w, connections: connections, days: &Range{Start: &start, End: &end}, audience: oneOf("", "audience_id", []string{string(audience)})}
+	from, to := first.String(), last.String()
+	days := &Range{Start: &from, End: &to}
+	// All queries of insights run in one turn, that of the broadest of them.
+	e, err := s.resolveInternal(w, &Query{Metrics: DefaultMetrics, Range: days}, connections)
+	if f, ok := errors.AsType[*fault.Error](err); ok {
+		return nil, invalidParameters(f.Details)
+	}
+	limited, end, err := s.begin(ctx, e)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	a := &audienceQueries{Service: s, ctx: limited, w: w, connections: connections, days: days, audience: oneOf("", "audience_id", []string{string(audience)})}
 	if baseline != BaselineWorkspace {
 		a.baseline = oneOf("", "audience_id", []string{baseline})
 	}
 	facts := a.facts()
-	if f, ok := errors.AsType[*fault.Error](a.err); ok && f.Code == fault.ValidationFailed {
-		return nil, invalidParameters(f.Details)
-	}
 	if a.err != nil {
 		return nil, queryError(ctx, limited, a.err)
 	}

@@ -33,6 +33,8 @@ type memoryFacts struct {
 	stored      map[ident.ID]*StoredResult
 	plans       int
 	generation  int64
+	// begin runs while a request waits for its turn.
+	begin func(wait time.Duration) error
 	// before runs ahead of every plan, after behind it.
 	before func(ctx context.Context, p *Plan) error
 	after  func(p *Plan)
@@ -217,6 +219,15 @@ func (m *memoryFacts) satisfies(r *fact.Row, c *Condition, tag *Value) bool {
 	default:
 		return found
 	}
+}
+
+func (m *memoryFacts) Begin(ctx context.Context, _ ident.ID, wait time.Duration, _ ...*Plan) (context.Context, func(), error) {
+	if m.begin != nil {
+		if err := m.begin(wait); err != nil {
+			return nil, nil, err
+		}
+	}
+	return ctx, func() {}, nil
 }
 
 func (m *memoryFacts) Query(ctx context.Context, p *Plan) ([]Group, error) {

@@ -2,6 +2,7 @@ package analytics
 
 import (
 	"context"
+	"time"
 
 	"fanfare/internal/clock"
 	"fanfare/internal/fact"
@@ -133,9 +134,15 @@ type Group struct {
 
 // Facts runs plans.
 type Facts interface {
+	// Begin waits for the turn of a request, in which plans run without another
+	// wait: with the returned context, until end is called. plans are those that
+	// read most. A turn that does not come within wait is an unavailable fault,
+	// one request too many of a workspace a rate_limit_exceeded fault.
+	Begin(ctx context.Context, workspace ident.ID, wait time.Duration, plans ...*Plan) (turn context.Context, end func(), err error)
 	// Query returns the groups that have facts, in no order. It stops when ctx
 	// ends. It returns ErrTooMany for more groups than the plan allows, and
-	// ErrTooLarge for sums that are too large to be exact.
+	// ErrTooLarge for sums that are too large to be exact. Without a turn of
+	// Begin it waits for one as long as ctx, and is never refused.
 	Query(ctx context.Context, p *Plan) ([]Group, error)
 	// State returns the state of a workspace's facts.
 	State(ctx context.Context, workspace ident.ID) (State, error)

@@ -2,7 +2,6 @@ package analytics
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"fanfare/internal/ident"
@@ -19,18 +18,24 @@ func (s *Service) Ranking(ctx context.Context, w Workspace, metric string, first
 	if err := s.Check(w, p); err != nil {
 		return nil, err
 	}
-	if err := s.Catchup(ctx, w.ID); err != nil {
-		return nil, fmt.Errorf("bring records up to date: %w", err)
+	if err := s.catchUp(ctx, w.ID); err != nil {
+		return nil, err
 	}
 	q, _ := p.query(w, s.Now())
-	limited, cancel := context.WithTimeout(ctx, queryTimeout)
-	defer cancel()
-	connections, err := s.connections(limited, w.ID)
+	connections, err := s.connections(ctx, w.ID)
 	if err != nil {
-		return nil, queryError(ctx, limited, err)
+		return nil, err
 	}
-	e, err := s.runInternal(limited, w, q, connections)
+	e, err := s.resolveInternal(w, q, connections)
 	if err != nil {
+		return nil, err
+	}
+	limited, end, err := s.begin(ctx, e)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	if err := s.compute(limited, e); err != nil {
 		return nil, queryError(ctx, limited, err)
 	}
 	values := make(map[ident.ID]int64, len(e.rows))

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
+	"fanfare/internal/fact"
 	"fanfare/internal/fault"
 	"fanfare/internal/ident"
 )
@@ -44,12 +46,17 @@ type Service struct {
 // New returns a service.
 func New(d Deps) *Service { return &Service{d} }
 
-// queryTimeout is the time limit of a query.
-const queryTimeout = 10 * time.Second
+const (
+	// maxWait is how long a request waits for its turn.
+	maxWait = 5 * time.Second
+	// queryTimeout is the time limit of a request. It begins with its turn: the
+	// wait is caused by others.
+	queryTimeout = 10 * time.Second
+)
 
 // Query runs a query. Invalid fields are a validation fault, a result that is
 // too large or takes too long is query_too_broad, and a cursor that cannot be
-// continued is invalid_cursor.
+// continued is invalid_cursor. Faults of Facts.Begin are returned.
 func (s *Service) Query(ctx context.Context, w Workspace, q *Query) (*Answer, error) {
 	started := s.Now()
 	if q.Cursor != nil && !q.DryRun {
@@ -59,10 +66,52 @@ func (s *Service) Query(ctx context.Context, w Workspace, q *Query) (*Answer, er
 	if len(problems) > 0 {
 		return nil, invalidQuery(problems)
 	}
+	return s.answer(ctx, w, q, r, started)
+}
+
+// catchUp updates the mirror of records for a request. It waits for the writes
+// of others for a limited time.
+func (s *Service) catchUp(ctx context.Context, workspace ident.ID) error {
 	limited, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()
-	a, err := s.answer(limited, w, q, r, started)
-	return a, queryError(ctx, limited, err)
+	err := s.Catchup(limited, workspace)
+	if err != nil && limited.Err() != nil && ctx.Err() == nil {
+		f := fault.New(fault.Unavailable, "The server is busy with writes of metrics. Try again in 5 seconds.").Because(err)
+		f.RetryAfter = 5 * time.Second
+		return f
+	}
+	if err != nil {
+		return fmt.Errorf("bring records up to date: %w", err)
+	}
+	return nil
+}
+
+// usesRecords reports whether a query groups or filters by records, so that
+// their mirror must be up to date.
+func (r *Resolved) usesRecords() bool {
+	isRecord := func(dimension string) bool {
+		kind, _, _ := strings.Cut(dimension, "_")
+		return slices.Contains([]string{fact.KindCampaign, fact.KindCreative, fact.KindAudience, "objective", "tag"}, kind)
+	}
+	return slices.ContainsFunc(r.dimensions, func(d *Dimension) bool { return isRecord(d.Name) }) || r.where.uses(isRecord)
+}
+
+// begin waits for the turn of an evaluation. limited is the context of the turn
+// with its time limit; end ends both.
+func (s *Service) begin(ctx context.Context, e *evaluation) (limited context.Context, end func(), err error) {
+	if e.state, err = s.Facts.State(ctx, e.workspace); err != nil {
+		return nil, nil, fmt.Errorf("read state of facts: %w", err)
+	}
+	var plans []*Plan
+	for _, p := range e.plans() {
+		plans = append(plans, p.plan)
+	}
+	turn, leave, err := s.Facts.Begin(ctx, e.workspace, maxWait, plans...)
+	if err != nil {
+		return nil, nil, fmt.Errorf("wait to query facts: %w", err)
+	}
+	limited, cancel := context.WithTimeout(turn, queryTimeout)
+	return limited, func() { cancel(); leave() }, nil
 }
 
 // invalidQuery returns the fault for an invalid query. A query that only
@@ -103,18 +152,31 @@ func tooBroad(bound string, limit any, message string) *fault.Error {
 	return fault.New(fault.QueryTooBroad, message, fault.Detail{Code: string(fault.QueryTooBroad), Message: message, Meta: meta})
 }
 
-// runInternal runs an internal query and returns all rows. connections are
+// resolveInternal returns the evaluation of an internal query. connections are
 // those of the workspace.
-func (s *Service) runInternal(ctx context.Context, w Workspace, q *Query, connections []Connection) (*evaluation, error) {
+func (s *Service) resolveInternal(w Workspace, q *Query, connections []Connection) (*evaluation, error) {
 	r, problems := Resolve(q, w, s.Now())
 	if len(problems) > 0 {
 		return nil, fault.Invalid(problems)
 	}
-	e := &evaluation{r: r, workspace: w.ID, connections: connections}
-	if err := s.gather(ctx, e); err != nil {
+	return &evaluation{r: r, workspace: w.ID, connections: connections}, nil
+}
+
+// runInternal runs an internal query and returns all rows.
+func (s *Service) runInternal(ctx context.Context, w Workspace, q *Query, connections []Connection) (*evaluation, error) {
+	e, err := s.resolveInternal(w, q, connections)
+	if err != nil {
 		return nil, err
 	}
-	return e, e.evaluate()
+	return e, s.compute(ctx, e)
+}
+
+// compute computes all rows.
+func (s *Service) compute(ctx context.Context, e *evaluation) error {
+	if err := s.gather(ctx, e); err != nil {
+		return err
+	}
+	return e.evaluate()
 }
 
 func (s *Service) connections(ctx context.Context, workspace ident.ID) ([]Connection, error) {
@@ -127,8 +189,10 @@ func (s *Service) connections(ctx context.Context, workspace ident.ID) ([]Connec
 
 // answer computes the rows, and stores them if they exceed one page.
 func (s *Service) answer(ctx context.Context, w Workspace, q *Query, r *Resolved, started time.Time) (*Answer, error) {
-	if err := s.Catchup(ctx, w.ID); err != nil {
-		return nil, fmt.Errorf("bring records up to date: %w", err)
+	if r.usesRecords() {
+		if err := s.catchUp(ctx, w.ID); err != nil {
+			return nil, err
+		}
 	}
 	e := &evaluation{r: r, workspace: w.ID, changesLost: s.changesLost()}
 	var err error
@@ -142,14 +206,23 @@ func (s *Service) answer(ctx context.Context, w Workspace, q *Query, r *Resolved
 		e.sources = e.sourcesOf(r.days)
 		return e.estimate(started, s.Now()), nil
 	}
-	if err := s.gather(ctx, e); err != nil {
+	limited, end, err := s.begin(ctx, e)
+	if err != nil {
 		return nil, err
 	}
-	if err := e.evaluate(); err != nil {
+	// The turn lasts until the result is stored: a long one takes longer to
+	// compute and to store than to query.
+	defer end()
+	a, err := s.answerInTurn(limited, w, q, e, started)
+	return a, queryError(ctx, limited, err)
+}
+
+func (s *Service) answerInTurn(ctx context.Context, w Workspace, q *Query, e *evaluation, started time.Time) (*Answer, error) {
+	if err := s.compute(ctx, e); err != nil {
 		return nil, err
 	}
 	a := e.answer(started)
-	if len(e.rows) > r.limit {
+	if len(e.rows) > e.r.limit {
 		if err := s.storeResult(ctx, w, q, a); err != nil {
 			return nil, err
 		}

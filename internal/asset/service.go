@@ -14,11 +14,11 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"fanfare/internal/clock"
+	"fanfare/internal/fairqueue"
 	"fanfare/internal/fault"
 	"fanfare/internal/ident"
 	"fanfare/internal/page"
 	"fanfare/internal/record"
-	"fanfare/internal/turn"
 )
 
 // Service implements the operations on assets.
@@ -29,14 +29,18 @@ type Service struct {
 	now    func() time.Time
 	random io.Reader
 	// large and small limit the concurrent decoding of images.
-	large, small *turn.Turns
+	large, small *fairqueue.Queue
 }
+
+// maxWait is how long an upload waits for its turn.
+const maxWait = 20 * time.Second
 
 // New returns the service. sealer returns the keys that encrypt links.
 func New(store Store, files Files, sealer func() *page.Sealer, now func() time.Time, random io.Reader) *Service {
 	return &Service{
 		store: store, files: files, sealer: sealer, now: now, random: random,
-		large: turn.New(1), small: turn.New(runtime.GOMAXPROCS(0)),
+		large: fairqueue.New(fairqueue.Limits{Work: "uploads of large images", Running: 1, PerWorkspace: 32}),
+		small: fairqueue.New(fairqueue.Limits{Work: "uploads of images", Running: max(runtime.GOMAXPROCS(0), 2), PerWorkspace: 128}),
 	}
 }
 
@@ -57,15 +61,15 @@ func (s *Service) Upload(ctx context.Context, cause record.Cause, b []byte) (rec
 // 375 MB (a progressive JPEG) and a second of CPU, and a request needs only a
 // few bytes for that.
 func (s *Service) sanitize(ctx context.Context, workspace ident.ID, b []byte) (Picture, error) {
-	turns := s.small
+	queue := s.small
 	if isLarge(b) {
-		turns = s.large
+		queue = s.large
 	}
-	release, err := turns.Take(ctx, workspace)
+	leave, err := queue.Take(ctx, workspace, maxWait)
 	if err != nil {
 		return Picture{}, err
 	}
-	defer release()
+	defer leave()
 	return Sanitize(b)
 }
 

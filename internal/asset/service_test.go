@@ -95,7 +95,7 @@ func TestUploadWaits(t *testing.T) {
 	t.Parallel()
 	now := noon
 	v, _, _ := newService(t, &now)
-	release, err := v.large.Take(t.Context(), "wks_other")
+	release, err := v.large.Take(t.Context(), "wks_other", 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"fanfare/internal/clock"
 	"fanfare/internal/ident"
@@ -173,6 +174,9 @@ type Batch struct {
 	// Links set or remove the records of entities. They also apply to stored
 	// facts.
 	Links []Link
+	// MaxWait is how long the write waits for its turn, 0 for as long as its
+	// context. A longer wait is an unavailable fault.
+	MaxWait time.Duration
 }
 
 // Check refuses a batch without a workspace, and a row outside of the windows to

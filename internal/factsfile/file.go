@@ -230,6 +230,16 @@ func (f *File) Query(ctx context.Context, p *analytics.Plan) ([]analytics.Group,
 	return groups, f.judge(e, err)
 }
 
+// Begin implements metrics.Engine.
+func (f *File) Begin(ctx context.Context, workspace ident.ID, wait time.Duration, plans ...*analytics.Plan) (turn context.Context, end func(), err error) {
+	e, err := f.use()
+	if err != nil {
+		return nil, nil, err
+	}
+	turn, end, err = e.Begin(ctx, workspace, wait, plans...)
+	return turn, end, f.judge(err)
+}
+
 // State implements metrics.Engine.
 func (f *File) State(ctx context.Context, workspace ident.ID) (analytics.State, error) {
 	e, err := f.use()

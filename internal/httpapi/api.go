@@ -17,13 +17,13 @@ import (
 	"fanfare/internal/campaign"
 	"fanfare/internal/connection"
 	"fanfare/internal/creative"
+	"fanfare/internal/fairqueue"
 	"fanfare/internal/ident"
 	"fanfare/internal/ingest"
 	"fanfare/internal/page"
 	"fanfare/internal/ratelimit"
 	"fanfare/internal/rates"
 	"fanfare/internal/record"
-	"fanfare/internal/turn"
 )
 
 // Events reads the events of a workspace.
@@ -107,7 +107,7 @@ type API struct {
 	Deps
 	routes          routes
 	addresses       *ratelimit.Addresses
-	lookups         *turn.Turns
+	lookups         *fairqueue.Queue
 	fallback        *ratelimit.Memory
 	inFlight        *inFlight
 	people          *inFlight
@@ -131,7 +131,7 @@ const maxAddresses = 100_000
 // New returns an API with the given dependencies.
 func New(d Deps) *API {
 	a := &API{
-		Deps: d, addresses: ratelimit.NewAddresses(maxAddresses), lookups: turn.New(keyLookups), fallback: ratelimit.NewMemory(),
+		Deps: d, addresses: ratelimit.NewAddresses(maxAddresses), lookups: fairqueue.New(fairqueue.Limits{Work: "lookups of keys", Running: keyLookups}), fallback: ratelimit.NewMemory(),
 		inFlight: newInFlight(), people: newInFlight(), requests: newRequestLogs(), pending: newPending(), uploads: newUploads(d.MaxUploads),
 	}
 	a.routes, a.public = newRoutes(a.table()), a.pages()

@@ -69,7 +69,7 @@ func (a *API) findCaller(r *request, hash account.Hash) (*account.Caller, error)
 	}
 	wait, cancel := context.WithTimeout(ctx, keyLookupWait)
 	defer cancel()
-	release, err := a.lookups.Take(wait, ident.ID(ratelimit.Network(r.from).String()))
+	release, err := a.lookups.Take(wait, ident.ID(ratelimit.Network(r.from).String()), 0)
 	if err != nil {
 		return nil, overloaded()
 	}

@@ -92,11 +92,11 @@ func (s *Service) Resume(ctx context.Context, workspace, id ident.ID) error {
 
 // prepareBatch parses the file and finds the source of its rows.
 func (s *Service) prepareBatch(ctx context.Context, cause record.Cause, i *Import, o Options) (*pendingWrite, *fact.Batch, error) {
-	release, err := s.turns.Take(ctx, cause.Workspace)
+	leave, err := s.takeFile(ctx, cause.Workspace, i.File.Bytes, i.File.Format == FormatParquet)
 	if err != nil {
 		return nil, nil, err
 	}
-	defer release()
+	defer leave()
 	b, err := s.bytesOf(i)
 	if err != nil {
 		return nil, nil, err

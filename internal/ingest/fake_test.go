@@ -72,10 +72,12 @@ func newFakeWorld(t testing.TB) *fakeWorld {
 	}
 	w.Service = ingest.New(ingest.Deps{
 		Facts: facts{w}, Sources: w, Records: w, Imports: imports{w}, Files: files{w}, Parquet: parquet{w},
-		Now: func() time.Time { return w.now }, Random: w,
+		Now: w.clock, Random: w,
 	})
 	return w
 }
+
+func (w *fakeWorld) clock() time.Time { return w.now }
 
 func (w *fakeWorld) step(format string, args ...any) error {
 	name := fmt.Sprintf(format, args...)

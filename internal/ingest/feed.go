@@ -79,6 +79,11 @@ func (s *Service) Ingest(ctx context.Context, cause record.Cause, f Feed) ([]byt
 	if details := f.fill(); len(details) > 0 {
 		return nil, fault.Invalid(details)
 	}
+	leave, err := s.feeds.Take(ctx, cause.Workspace, maxWait)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
 	rows, err := s.readFeed(ctx, cause.Workspace, &f)
 	if err != nil {
 		return nil, err
@@ -270,7 +275,7 @@ func (s *Service) openSource(ctx context.Context, cause record.Cause, source con
 
 // batch returns the batch to write, and sets its window and families.
 func (l *pendingWrite) batch(workspace ident.ID, used map[*fact.Source]bool) *fact.Batch {
-	b := &fact.Batch{Workspace: workspace, Import: l.imported, Rows: l.rows.rows}
+	b := &fact.Batch{Workspace: workspace, Import: l.imported, Rows: l.rows.rows, MaxWait: maxWait}
 	if l.first == nil || l.last == nil {
 		first, last := l.rows.span()
 		l.first, l.last = &first, &last

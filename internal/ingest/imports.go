@@ -89,11 +89,11 @@ func (s *Service) newImport(ctx context.Context, cause record.Cause, u *Upload) 
 	if strings.Contains(u.ContentType, "parquet") && !isParquet(u.Bytes) {
 		return nil, unreadable("The file is no Parquet file, although its type says so.", nil)
 	}
-	release, err := s.turns.Take(ctx, cause.Workspace)
+	leave, err := s.takeFile(ctx, cause.Workspace, i.File.Bytes, isParquet(u.Bytes))
 	if err != nil {
 		return nil, err
 	}
-	defer release()
+	defer leave()
 	if err := s.detectColumns(ctx, i, u.Bytes); err != nil {
 		return nil, err
 	}
@@ -206,11 +206,11 @@ func (s *Service) Revise(ctx context.Context, cause record.Cause, id ident.ID, m
 // reread recreates the preview from the stored file. Another date column may
 // have another format.
 func (s *Service) reread(ctx context.Context, i *Import, c *Change) error {
-	release, err := s.turns.Take(ctx, i.WorkspaceID)
+	leave, err := s.takeFile(ctx, i.WorkspaceID, i.File.Bytes, i.File.Format == FormatParquet)
 	if err != nil {
 		return err
 	}
-	defer release()
+	defer leave()
 	b, err := s.bytesOf(i)
 	if errors.Is(err, fs.ErrNotExist) {
 		return i.fileExpired()

@@ -5,11 +5,14 @@
 package ingest
 
 import (
+	"context"
 	"io"
+	"runtime"
 	"time"
 
+	"fanfare/internal/fairqueue"
 	"fanfare/internal/fault"
-	"fanfare/internal/turn"
+	"fanfare/internal/ident"
 )
 
 // Limits of own data. The OpenAPI contract has the same limits.
@@ -23,6 +26,10 @@ const (
 	// of a file: a tiny Parquet file can contain gigabytes of text.
 	MaxCell = 4 << 10
 	MaxText = 64 << 20
+	// MaxCells is the maximum number of cells of a Parquet file, empty ones
+	// included: 20 columns for the maximum number of rows. A file of 26 kB can
+	// have 40 million cells.
+	MaxCells = 4_000_000
 	// MaxMembers is the maximum number of members of a JSON row.
 	MaxMembers = 100
 	// MaxID and MaxName are the maximum lengths of a source's ids and names,
@@ -82,10 +89,20 @@ type Service struct {
 	parquet Parquet
 	now     func() time.Time
 	random  io.Reader
-	// turns limits file parsing to one at a time: the largest file takes about
-	// 150 MB.
-	turns *turn.Turns
+	// feeds limits calls that send rows. largeFiles limits file parsing to one
+	// at a time: the largest file takes about 150 MB. smallFiles do not wait for
+	// large ones.
+	feeds, largeFiles, smallFiles *fairqueue.Queue
 }
+
+const (
+	// maxWait is how long a call waits for its turn, and again for the turn of
+	// its write.
+	maxWait = 10 * time.Second
+	// smallFile is the size up to which a text is a small file. A Parquet file
+	// is large, whatever its size is.
+	smallFile = 1 << 20
+)
 
 // Deps are the dependencies of a Service.
 type Deps struct {
@@ -102,8 +119,22 @@ type Deps struct {
 
 // New returns the service.
 func New(p Deps) *Service {
+	cores := max(runtime.GOMAXPROCS(0), 2)
 	return &Service{
 		facts: p.Facts, sources: p.Sources, records: p.Records, imports: p.Imports, files: p.Files, parquet: p.Parquet,
-		now: p.Now, random: p.Random, turns: turn.New(1),
+		now: p.Now, random: p.Random,
+		// One more than cores: a call that waits for its write uses none.
+		feeds:      fairqueue.New(fairqueue.Limits{Work: "calls that send rows", Running: cores + 1, PerWorkspace: 32}),
+		largeFiles: fairqueue.New(fairqueue.Limits{Work: "imports of large files", Running: 1, PerWorkspace: 8}),
+		smallFiles: fairqueue.New(fairqueue.Limits{Work: "imports", Running: cores, PerWorkspace: 32}),
 	}
+}
+
+// takeFile waits for the turn of a file.
+func (s *Service) takeFile(ctx context.Context, workspace ident.ID, size int64, parquet bool) (leave func(), err error) {
+	queue := s.smallFiles
+	if size > smallFile || parquet {
+		queue = s.largeFiles
+	}
+	return queue.Take(ctx, workspace, maxWait)
 }

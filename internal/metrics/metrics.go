@@ -15,7 +15,7 @@ import (
 
 // Engine keeps the facts of all workspaces.
 type Engine interface {
-	analytics.Facts // Query, State
+	analytics.Facts // Begin, Query, State
 
 	// Write brings a batch in, all of it or nothing: whoever reads sees the
 	// facts before it or after it. When it returns nil the batch is on disk.

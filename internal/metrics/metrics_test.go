@@ -92,10 +92,11 @@ func TestErase(t *testing.T) {
 	}
 }
 
-// eventLog has one record and counts how often it is read.
+// eventLog has one record, or none, and counts how often it is read.
 type eventLog struct {
 	news    fact.EventCount
 	record  fact.Record
+	none    bool
 	changed int
 }
 
@@ -105,6 +106,9 @@ func (l *eventLog) EventCount(context.Context, ident.ID, clock.Instant) (fact.Ev
 
 func (l *eventLog) Changed(context.Context, ident.ID, clock.Instant) ([]fact.Record, error) {
 	l.changed++
+	if l.none {
+		return nil, nil
+	}
 	return []fact.Record{l.record}, nil
 }
 
@@ -132,9 +136,22 @@ func TestCatchUp(t *testing.T) {
 	log.news = fact.EventCount{Events: 2, Last: "evt_2"}
 	catchUp(2)
 	catchUp(2)
+	// Events that are not about records need no write, which could have to wait,
+	// unless they are many.
+	log.none = true
+	for i, written := range []bool{false, false, true} {
+		log.news.Events += 400
+		now = now.Add(time.Minute)
+		catchUp(3 + i)
+		catchUp(3 + i)
+		if state, err = engine.State(t.Context(), workspace); err != nil || (state.Mirrored == clock.At(now)) != written {
+			t.Errorf("after %d events: copied through %v at %v, %v", log.news.Events, state.Mirrored, now, err)
+		}
+	}
+	log.none = false
 	// Another process has copied since.
 	if err := engine.Mirror(t.Context(), workspace, nil, clock.At(now.Add(time.Hour))); err != nil {
 		t.Fatal(err)
 	}
-	catchUp(3)
+	catchUp(6)
 }

@@ -43,6 +43,10 @@ func NewMirror(e Engine, r Records, now func() time.Time) *Mirror {
 	return &Mirror{engine: e, records: r, now: now, last: map[ident.ID]copied{}}
 }
 
+// maxEvents is how many events are counted again and again before it is noted
+// that they changed no copy.
+const maxEvents = 1000
+
 // CatchUp copies the records of a workspace that have changed. Where none has,
 // it costs one look at the end of the event log.
 func (m *Mirror) CatchUp(ctx context.Context, workspace ident.ID) error {
@@ -61,20 +65,30 @@ func (m *Mirror) CatchUp(ctx context.Context, workspace ident.ID) error {
 		return nil
 	}
 	through := clock.At(m.now())
-	// This look comes before the copies are taken, so that what happens in
+	// Events are counted before the copies are taken, so that what happens in
 	// between is looked at once more.
-	if news, err = m.records.EventCount(ctx, workspace, through); err != nil {
+	after, err := m.records.EventCount(ctx, workspace, through)
+	if err != nil {
 		return err
 	}
 	records, err := m.records.Changed(ctx, workspace, state.Mirrored)
 	if err != nil {
 		return err
 	}
+	if len(records) == 0 && state.Mirrored != 0 && news.Events < maxEvents {
+		// A write would wait for those of other workspaces.
+		m.note(workspace, copied{state.Mirrored, news})
+		return nil
+	}
 	if err := m.engine.Mirror(ctx, workspace, records, through); err != nil {
 		return fmt.Errorf("copy records: %w", err)
 	}
-	m.mu.Lock()
-	m.last[workspace] = copied{through, news}
-	m.mu.Unlock()
+	m.note(workspace, copied{through, after})
 	return nil
+}
+
+func (m *Mirror) note(workspace ident.ID, c copied) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.last[workspace] = c
 }

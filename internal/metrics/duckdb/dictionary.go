@@ -86,7 +86,7 @@ func (e *Engine) remember(w *workspace, found map[int32]analytics.Value) {
 	if told := e.told.Add(int64(len(found))); told > maxTold {
 		e.mu.Lock()
 		for _, known := range e.known {
-			if known.texts != nil {
+			if known != nil && known.texts != nil {
 				known.texts.forget()
 			}
 		}

@@ -23,6 +23,7 @@ import (
 
 	duckdb "github.com/duckdb/duckdb-go/v2"
 
+	"fanfare/internal/fairqueue"
 	"fanfare/internal/ident"
 	"fanfare/internal/metrics"
 )
@@ -53,18 +54,21 @@ type Engine struct {
 	log         *slog.Logger
 
 	pool *pool
-	gate *gate
+	// light and heavy are the queries that run and wait. They have places of
+	// their own, so that small queries never wait for large ones.
+	light, heavy *fairqueue.Queue
+	heavyFrom    int64
 
-	// writing is held by whoever changes the file: writes that run at once
-	// would fail on each other's rows. What follows is guarded by it.
-	writing chan struct{}
-	next    next
-	fresh   map[month]bool
+	// writes are the changes of the file. One runs at a time: two at once would
+	// fail on each other's rows. What follows is guarded by it.
+	writes *fairqueue.Queue
+	next   next
+	fresh  map[month]bool
 	// unsaved is how many writes there were since the last checkpoint.
 	unsaved int
-	// changes counts when writing is taken and when it is given back: it is odd
-	// while anything may change, and two equal even counts have nothing new
-	// between them.
+	// changes counts the begin and the end of each change: it is odd while
+	// anything may change, and two equal even counts have nothing new between
+	// them.
 	changes atomic.Int64
 
 	// file is the file that was opened. It stays open until DuckDB has closed
@@ -109,13 +113,16 @@ func Open(ctx context.Context, dir string, o Options) (*Engine, error) {
 		return nil, fmt.Errorf("open facts: %w", err)
 	}
 	e := &Engine{
-		path: filepath.Join(dir, "facts.duckdb"), spool: filepath.Join(dir, "spool"), threads: o.Threads, factsOnly: o.FactsOnly, care: usual, now: o.Now, log: o.Log,
-		writing: make(chan struct{}, 1), fresh: map[month]bool{}, known: map[ident.ID]*workspace{}, done: make(chan struct{}),
+		path: filepath.Join(dir, "facts.duckdb"), spool: filepath.Join(dir, "spool"), threads: o.Threads, factsOnly: o.FactsOnly, care: usual, heavyFrom: heavyFrom, now: o.Now, log: o.Log,
+		fresh: map[month]bool{}, known: map[ident.ID]*workspace{}, done: make(chan struct{}),
 	}
 	if e.threads == 0 {
 		e.threads = runtime.NumCPU()
 	}
-	e.gate = newGate(e.threads)
+	// More heavy queries at once than cores take as long and need more memory.
+	e.heavy = fairqueue.New(fairqueue.Limits{Work: "large queries", Running: max(e.threads, 2), PerWorkspace: maxHeavy})
+	e.light = fairqueue.New(fairqueue.Limits{Work: "queries", Running: 2 * e.threads, PerWorkspace: maxLight})
+	e.writes = fairqueue.New(fairqueue.Limits{Work: "writes of metrics", Running: 1, PerWorkspace: maxWrites})
 	if strings.Contains(e.path, "?") {
 		return nil, fmt.Errorf("open facts: %s has a question mark in it, which the driver takes for the end of the path: choose another folder", e.path)
 	}
@@ -135,6 +142,14 @@ func Open(ctx context.Context, dir string, o Options) (*Engine, error) {
 	go e.tendAlways(tending)
 	return e, nil
 }
+
+// How many requests for metrics and how many writes a workspace may have running
+// and waiting.
+const (
+	maxLight  = 64
+	maxHeavy  = 16
+	maxWrites = 32
+)
 
 // files are those of the facts in a folder.
 var files = []string{"facts.duckdb", "facts.duckdb.wal"}
@@ -230,14 +245,17 @@ func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'
 func (e *Engine) Close() error {
 	e.stop()
 	<-e.done
-	e.writing <- struct{}{}
-	defer func() { <-e.writing }()
+	leave, err := e.writes.Take(context.Background(), "", 0)
+	if err != nil {
+		return fmt.Errorf("close facts: %w", err)
+	}
+	defer leave()
 	intact := !errors.Is(e.CheckFiles(), ErrOverwritten)
 	e.changes.Add(1)
 	if intact {
 		e.saveLast()
 	}
-	err := e.pool.close()
+	err = e.pool.close()
 	_ = e.file.Close()
 	open.Delete(e.path)
 	if err != nil {

@@ -157,7 +157,7 @@ func (t *change) entities(ctx context.Context, s *seen) ([]int32, error) {
 
 // Mirror notes how records look now. Tags that a record has no more are gone.
 func (e *Engine) Mirror(ctx context.Context, id ident.ID, records []fact.Record, through clock.Instant) error {
-	err := e.write(ctx, id, func(t *change) error {
+	err := e.write(ctx, id, 0, func(t *change) error {
 		t.w.mirrored = through
 		// The last of several with one id is the one that counts.
 		index := map[ident.ID]int{}

@@ -10,6 +10,9 @@ import (
 // RollFrom lets smaller workspaces have their months summed up.
 func (e *Engine) RollFrom(rows int64) { e.care.rollFrom = rows }
 
+// HeavyFrom makes queries of fewer facts heavy.
+func (e *Engine) HeavyFrom(rows int64) { e.heavyFrom = rows }
+
 // Exec runs any statement, as somebody would who had found a way in.
 func (e *Engine) Exec(ctx context.Context, text string) error {
 	return e.alone(ctx, func(c *conn) error {

@@ -78,10 +78,11 @@ func (e *Engine) tend(ctx context.Context, all bool) error {
 
 // alone runs f while nobody writes.
 func (e *Engine) alone(ctx context.Context, f func(*conn) error) error {
-	if err := e.lock(ctx); err != nil {
+	unlock, err := e.lock(ctx, "", 0)
+	if err != nil {
 		return err
 	}
-	defer e.unlock()
+	defer unlock()
 	return e.pool.use(ctx, f)
 }
 

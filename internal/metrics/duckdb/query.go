@@ -7,12 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	duckdb "github.com/duckdb/duckdb-go/v2"
 
 	"fanfare/internal/analytics"
 	"fanfare/internal/clock"
 	"fanfare/internal/fact"
+	"fanfare/internal/fault"
 	"fanfare/internal/ident"
 )
 
@@ -20,16 +22,67 @@ import (
 // with has changed while it ran.
 const maxTries = 4
 
+// heavyFrom is how many facts make a query a heavy one.
+const heavyFrom = 1_000_000
+
 // Query answers a plan from one unchanging state of the facts. No two groups
 // have the same bucket and values.
 func (e *Engine) Query(ctx context.Context, p *analytics.Plan) ([]analytics.Group, error) {
+	if ctx.Value(inTurn{}) != e {
+		turn, end, err := e.Begin(ctx, p.Workspace, 0, p)
+		if err != nil {
+			return nil, err
+		}
+		defer end()
+		ctx = turn
+	}
+	groups, err := e.consistent(ctx, p)
+	if err != nil {
+		return nil, fmt.Errorf("query facts: %w", err)
+	}
+	return groups, nil
+}
+
+// inTurn is the key of contexts with a turn. The value is its engine.
+type inTurn struct{}
+
+// Begin implements analytics.Facts.
+func (e *Engine) Begin(ctx context.Context, id ident.ID, wait time.Duration, plans ...*analytics.Plan) (turn context.Context, end func(), err error) {
+	w, err := e.workspace(ctx, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	queue := e.light
+	if w != nil && slices.ContainsFunc(plans, func(p *analytics.Plan) bool { return e.isHeavy(p, w) }) {
+		queue = e.heavy
+	}
+	leave, err := queue.Take(ctx, id, wait)
+	if err != nil {
+		return nil, nil, err
+	}
+	return context.WithValue(ctx, inTurn{}, e), leave, nil
+}
+
+func (e *Engine) isHeavy(p *analytics.Plan, w *workspace) bool {
+	return w.toRead(p, e.summed(p, w)) > e.heavyFrom
+}
+
+// consistent answers a plan again if what its statement was written with has
+// changed while it ran.
+func (e *Engine) consistent(ctx context.Context, p *analytics.Plan) ([]analytics.Group, error) {
+	heavy := false
 	for try := 1; ; try++ {
 		if try == maxTries {
-			// Whoever writes too fast to be read beside has to wait for once.
-			if err := e.lock(ctx); err != nil {
-				return nil, fmt.Errorf("query facts: %w", err)
+			if heavy {
+				return nil, changesTooFast()
 			}
-			defer e.unlock()
+			// Writes that are too fast to be read beside have to wait for once,
+			// but not for a heavy query: they may be those of other workspaces.
+			unlock, err := e.lock(ctx, p.Workspace, 0)
+			if err != nil {
+				return nil, err
+			}
+			defer unlock()
 		}
 		w, err := e.workspace(ctx, p.Workspace)
 		if err != nil || w == nil {
@@ -38,21 +91,28 @@ func (e *Engine) Query(ctx context.Context, p *analytics.Plan) ([]analytics.Grou
 		if w.texts == nil {
 			// A write is about to change what things are called: it is
 			// waited for, so that facts and names are of one state.
-			if err := e.lock(ctx); err != nil {
-				return nil, fmt.Errorf("query facts: %w", err)
+			select {
+			case <-w.settled:
+			case <-ctx.Done():
+				return nil, ctx.Err()
 			}
-			e.unlock()
 			continue
 		}
+		heavy = e.isHeavy(p, w)
 		words := e.words.Load()
-		groups, err := e.answer(ctx, p, w, words)
-		if err != nil {
-			return nil, fmt.Errorf("query facts: %w", err)
-		}
-		if e.holds(p.Workspace, w, words) {
-			return groups, nil
+		groups, err := e.answer(ctx, p, w, words, heavy)
+		if err != nil || e.holds(p.Workspace, w, words) {
+			return groups, err
 		}
 	}
+}
+
+// changesTooFast is the fault for a heavy query whose facts changed during each
+// try.
+func changesTooFast() error {
+	f := fault.New(fault.Unavailable, "The metrics of this workspace change faster than the query reads them. Ask for fewer days, or try again in 5 seconds.")
+	f.RetryAfter = 5 * time.Second
+	return f
 }
 
 // holds reports whether a statement that was written with what was known before
@@ -64,14 +124,10 @@ func (e *Engine) holds(id ident.ID, w *workspace, words *words) bool {
 	return now != nil && now.epoch == w.epoch && e.words.Load() == words
 }
 
-func (e *Engine) answer(ctx context.Context, p *analytics.Plan, w *workspace, words *words) ([]analytics.Group, error) {
+func (e *Engine) answer(ctx context.Context, p *analytics.Plan, w *workspace, words *words, heavy bool) ([]analytics.Group, error) {
 	rolled := e.summed(p, w)
 	in := here
-	if w.toRead(p, rolled) > heavyFrom {
-		if err := e.gate.enter(ctx, p.Workspace); err != nil {
-			return nil, err
-		}
-		defer e.gate.leave()
+	if heavy {
 		in = withLowPriority
 	}
 	var groups []analytics.Group

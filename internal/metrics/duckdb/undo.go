@@ -21,7 +21,7 @@ const undoFor = 30 * 24 * time.Hour
 // window of a later import, or of the one above, has emptied its day.
 func (e *Engine) Undo(ctx context.Context, id, imported ident.ID) (int64, error) {
 	var gone int64
-	err := e.write(ctx, id, func(t *change) error {
+	err := e.write(ctx, id, 0, func(t *change) error {
 		var batches []int32
 		if err := t.c.query(ctx, func(row []driver.Value) error {
 			batches = append(batches, row[0].(int32))

@@ -36,8 +36,9 @@ type workspace struct {
 	rolled  map[clock.Date]bool
 	covered []fact.Coverage
 	// texts is nil from when a write has changed what entities are called until
-	// it is on disk.
-	texts *dictionary
+	// it is on disk, which settled tells.
+	texts   *dictionary
+	settled <-chan struct{}
 	// epoch is another one whenever a statement that was written with what is
 	// known here may not be right any more.
 	epoch int64
@@ -138,7 +139,7 @@ func (e *Engine) loadCommon(ctx context.Context, c *conn) error {
 func (e *Engine) workspace(ctx context.Context, id ident.ID) (*workspace, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if w := e.known[id]; w != nil {
+	if w, known := e.known[id]; known {
 		return w, nil
 	}
 	// The lock is held meanwhile, so that what a write publishes after this
@@ -154,8 +155,10 @@ func (e *Engine) workspace(ctx context.Context, id ident.ID) (*workspace, error)
 	if w != nil {
 		e.epochs++
 		w.epoch = e.epochs
-		e.known[id] = w
 	}
+	// That there are no facts is known too: reading it again for each query
+	// would hold up all others.
+	e.known[id] = w
 	return w, nil
 }
 
@@ -168,7 +171,7 @@ func (e *Engine) shift(id ident.ID, was *workspace, t *change) {
 	if was != nil {
 		*w = *was
 	}
-	w.key, w.sources, w.rolled, w.texts = t.w.key, t.w.sources, t.w.rolled, t.w.texts
+	w.key, w.sources, w.rolled, w.texts, w.settled = t.w.key, t.w.sources, t.w.rolled, t.w.texts, t.ended
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.epochs++
@@ -294,21 +297,26 @@ type change struct {
 	same bool
 	// shifts says that statements written before are not right after it.
 	shifts bool
+	// ended is closed when the change is known to all, or undone.
+	ended chan struct{}
 }
 
-// write runs f as the only one that changes anything. What it did is on disk
-// and known to all when write returns nil, else nothing of it is.
-func (e *Engine) write(ctx context.Context, id ident.ID, f func(t *change) error) error {
-	if err := e.lock(ctx); err != nil {
+// write runs f as the only one that changes anything, after at most so long a
+// wait for its turn. What it did is on disk and known to all when write returns
+// nil, else nothing of it is.
+func (e *Engine) write(ctx context.Context, id ident.ID, wait time.Duration, f func(t *change) error) error {
+	unlock, err := e.lock(ctx, id, wait)
+	if err != nil {
 		return err
 	}
-	defer e.unlock()
+	defer unlock()
 	was, err := e.workspace(ctx, id)
 	if err != nil {
 		return err
 	}
 	words := e.words.Load()
-	t := &change{e: e, now: e.now(), w: &workspace{}, words: words, touched: map[part]bool{}}
+	t := &change{e: e, now: e.now(), w: &workspace{}, words: words, touched: map[part]bool{}, ended: make(chan struct{})}
+	defer close(t.ended)
 	if was != nil {
 		*t.w = *was
 	}
@@ -352,24 +360,23 @@ func (e *Engine) write(ctx context.Context, id ident.ID, f func(t *change) error
 	return nil
 }
 
-func (e *Engine) lock(ctx context.Context) error {
-	select {
-	case e.writing <- struct{}{}:
-	case <-ctx.Done():
-		return ctx.Err()
+// lock waits until the caller is the only one that changes anything. Waits are
+// those of fairqueue.Queue. Changes that concern no workspace have the id "".
+func (e *Engine) lock(ctx context.Context, id ident.ID, wait time.Duration) (unlock func(), err error) {
+	leave, err := e.writes.Take(ctx, id, wait)
+	if err != nil {
+		return nil, err
 	}
 	if err := e.CheckFiles(); errors.Is(err, ErrOverwritten) {
-		<-e.writing
-		return err
+		leave()
+		return nil, err
 	}
 	e.changes.Add(1)
-	return nil
-}
-
-func (e *Engine) unlock() {
-	e.noteFiles(e.changes.Load() + 1)
-	e.changes.Add(1)
-	<-e.writing
+	return func() {
+		e.noteFiles(e.changes.Load() + 1)
+		e.changes.Add(1)
+		leave()
+	}, nil
 }
 
 func (t *change) begin(ctx context.Context, id ident.ID) error {

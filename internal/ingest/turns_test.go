@@ -1,0 +1,107 @@
+package ingest_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+
+	"fanfare/internal/fact"
+	"fanfare/internal/fault"
+	"fanfare/internal/ident"
+	"fanfare/internal/ingest"
+	"fanfare/internal/record"
+)
+
+// heldFacts are facts whose writes end when the test ends, except those of one
+// workspace.
+type heldFacts struct {
+	facts
+	free ident.ID
+	end  chan struct{}
+}
+
+func (h heldFacts) Write(ctx context.Context, b *fact.Batch) error {
+	if b.Workspace != h.free {
+		<-h.end
+	}
+	return h.facts.Write(ctx, b)
+}
+
+func causeOf(workspace ident.ID) record.Cause {
+	c := cause
+	c.Workspace = workspace
+	return c
+}
+
+// TestFeedsTakeTurns wants one workspace never to use all places of calls that
+// send rows, too many of its calls to be refused, and a call without a place to
+// be told to come back later.
+func TestFeedsTakeTurns(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newFakeWorld(t)
+		end := make(chan struct{})
+		s := ingest.New(ingest.Deps{
+			Facts: heldFacts{facts{w}, "wks_one", end}, Sources: w, Records: w, Imports: imports{w}, Files: files{w}, Parquet: parquet{w}, Now: w.clock, Random: w,
+		})
+		send := func(workspace ident.ID) error {
+			_, err := s.Ingest(t.Context(), causeOf(workspace), ingest.Feed{Body: []byte(oneRow), Home: home})
+			return err
+		}
+		flood := func(workspace ident.ID, n int) {
+			for range n {
+				go func() {
+					if err := send(workspace); err != nil && !fault.Is(err, fault.Unavailable) {
+						t.Errorf("%s: %v", workspace, err)
+					}
+				}()
+				synctest.Wait()
+			}
+		}
+		flood("wks_many", 32)
+		if err := send("wks_many"); !fault.Is(err, fault.RateLimitExceeded) {
+			t.Errorf("got %v want rate_limit_exceeded", err)
+		}
+		if err := send("wks_one"); err != nil {
+			t.Errorf("beside one busy workspace: got %v want success", err)
+		}
+		flood("wks_more", 1)
+		if err := send("wks_one"); !fault.Is(err, fault.Unavailable) {
+			t.Errorf("without a place: got %v want unavailable", err)
+		}
+		close(end)
+		synctest.Wait()
+		if err := send("wks_one"); err != nil {
+			t.Errorf("afterwards: got %v want success", err)
+		}
+	})
+}
+
+// TestFilesTakeTurns wants a small file not to wait for a large one of another
+// workspace, and a large one to be told to come back later.
+func TestFilesTakeTurns(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newFakeWorld(t)
+		end := make(chan struct{})
+		w.parquet = func(_ []byte, each func([]string, [][]string) error) error {
+			<-end
+			return each([]string{"date", "clicks"}, [][]string{{"2026-11-14", "1"}})
+		}
+		large := ingest.Upload{Name: "large.parquet", Bytes: []byte("PAR1 a PAR1 PAR1"), Home: home}
+		go func() {
+			if _, err := w.Upload(t.Context(), causeOf("wks_many"), large); err != nil {
+				t.Errorf("the first large file: %v", err)
+			}
+		}()
+		synctest.Wait()
+		if _, err := w.Upload(t.Context(), causeOf("wks_one"), ingest.Upload{Name: "small.csv", Bytes: []byte("date,clicks\n2026-11-14,1\n"), Home: home}); err != nil {
+			t.Errorf("a small file: got %v want success", err)
+		}
+		if _, err := w.Upload(t.Context(), causeOf("wks_one"), large); !fault.Is(err, fault.Unavailable) {
+			t.Errorf("a large file: got %v want unavailable", err)
+		}
+		close(end)
+		synctest.Wait()
+	})
+}
