@@ -5,6 +5,8 @@ import "errors"
 // FileLimits limit how much of a Parquet file is read.
 type FileLimits struct {
 	Rows, Columns int
+	// Cells is the maximum number of cells: rows times columns.
+	Cells int
 	// Cell is the maximum size of the text of one cell, Text that of all cells
 	// together, in bytes.
 	Cell, Text int

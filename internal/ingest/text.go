@@ -77,7 +77,7 @@ func decodeUTF16(b []byte, order binary.ByteOrder) string {
 func fileTooLarge(what string) error {
 	return fault.Invalid([]fault.Detail{{
 		Field: "body", Code: tooLarge, Message: what + " Split the file, or leave out columns that hold no metrics.",
-		Meta: fault.Meta{"maximum_rows": MaxFileRows, "maximum_columns": MaxColumns, "maximum_cell_bytes": MaxCell, "maximum_text_bytes": MaxText},
+		Meta: fault.Meta{"maximum_rows": MaxFileRows, "maximum_columns": MaxColumns, "maximum_cells": MaxCells, "maximum_cell_bytes": MaxCell, "maximum_text_bytes": MaxText},
 	}})
 }
 
@@ -119,7 +119,7 @@ func textGrid(text string, delimiter rune, header int) (*grid, error) {
 var errStop = errors.New("enough")
 
 // parquetLimits are the limits of imports for the Parquet reader.
-var parquetLimits = fact.FileLimits{Rows: MaxFileRows, Columns: MaxColumns, Cell: MaxCell, Text: MaxText}
+var parquetLimits = fact.FileLimits{Rows: MaxFileRows, Columns: MaxColumns, Cells: MaxCells, Cell: MaxCell, Text: MaxText}
 
 // parquetGrid returns the rows of a Parquet file. Their lines count from 1.
 func parquetGrid(ctx context.Context, p Parquet, b []byte) (*grid, error) {

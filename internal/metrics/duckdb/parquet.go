@@ -56,7 +56,7 @@ func (e *Engine) ReadParquet(ctx context.Context, file []byte, b fact.FileLimits
 	}
 	var trouble bytes.Buffer
 	c := exec.CommandContext(ctx, self)
-	c.Args = []string{parquetReader, name, strconv.Itoa(b.Rows), strconv.Itoa(b.Columns), strconv.Itoa(b.Cell), strconv.Itoa(b.Text)}
+	c.Args = []string{parquetReader, name, strconv.Itoa(b.Rows), strconv.Itoa(b.Columns), strconv.Itoa(b.Cells), strconv.Itoa(b.Cell), strconv.Itoa(b.Text)}
 	// Nothing of the server's environment is this process's business.
 	c.Env = []string{"GOTRACEBACK=none"}
 	c.Stderr = &limitedBuffer{&trouble, 4 << 10}

@@ -40,7 +40,7 @@ const maxColumnName = 1024
 
 // A program that was started as a reader is nothing else.
 func init() {
-	if len(os.Args) != 6 || os.Args[0] != parquetReader {
+	if len(os.Args) != 7 || os.Args[0] != parquetReader {
 		return
 	}
 	// The server decides when it ends, also where a signal goes to all
@@ -50,12 +50,12 @@ func init() {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	var n [4]int
+	var n [5]int
 	for i := range n {
 		n[i], _ = strconv.Atoi(os.Args[2+i])
 	}
 	out := bufio.NewWriterSize(os.Stdout, 64<<10)
-	r := parquetFile{name: os.Args[1], b: fact.FileLimits{Rows: n[0], Columns: n[1], Cell: n[2], Text: n[3]}, out: out}
+	r := parquetFile{name: os.Args[1], b: fact.FileLimits{Rows: n[0], Columns: n[1], Cells: n[2], Cell: n[3], Text: n[4]}, out: out}
 	err := r.read(context.Background())
 	var large *fact.FileTooLargeError
 	switch {
@@ -110,14 +110,14 @@ func (r *parquetFile) read(ctx context.Context) error {
 	}
 	return newPool(connector).use(ctx, func(c *conn) error {
 		r.c = c
-		if err := r.footer(ctx); err != nil {
-			return err
-		}
-		if err := r.columns(ctx); err != nil {
-			return err
-		}
-		rows, err := r.measure(ctx)
+		rows, err := r.footer(ctx)
 		if err != nil {
+			return err
+		}
+		if err := r.columns(ctx, rows); err != nil {
+			return err
+		}
+		if rows, err = r.measure(ctx); err != nil {
 			return err
 		}
 		return r.rows(ctx, rows)
@@ -139,20 +139,22 @@ func (r *parquetFile) numbers(ctx context.Context, query string) (list []int64, 
 	return list, err
 }
 
-// footer refuses a file by what it says about itself.
-func (r *parquetFile) footer(ctx context.Context) error {
+// footer refuses a file by what it says about itself. It returns the number of
+// rows that it announces.
+func (r *parquetFile) footer(ctx context.Context) (int64, error) {
 	n, err := r.numbers(ctx, `SELECT coalesce(sum(greatest(size, 0)), 0)::BIGINT, coalesce(sum(greatest(rows, 0)), 0)::BIGINT FROM
 		(SELECT sum(total_uncompressed_size) AS size, any_value(row_group_num_rows) AS rows FROM parquet_metadata(`+quote(r.name)+`) GROUP BY row_group_id)`)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	switch size, rows := n[0], n[1]; {
+	size, rows := n[0], n[1]
+	switch {
 	case rows > int64(r.b.Rows):
-		return r.tooManyRows()
+		return 0, r.tooManyRows()
 	case size > 2*int64(r.b.Text):
-		return r.tooMuchText()
+		return 0, r.tooMuchText()
 	}
-	return nil
+	return rows, nil
 }
 
 func (r *parquetFile) tooManyRows() error {
@@ -163,8 +165,17 @@ func (r *parquetFile) tooMuchText() error {
 	return &fact.FileTooLargeError{What: fmt.Sprintf("Its cells have more than %d MiB of text.", r.b.Text>>20)}
 }
 
+// checkCells refuses too many cells. Empty ones count: each takes as long to
+// read as one with a number.
+func (r *parquetFile) checkCells(rows int64) error {
+	if cells := rows * int64(len(r.names)); cells > int64(r.b.Cells) {
+		return &fact.FileTooLargeError{What: fmt.Sprintf("It has %d cells (%d rows of %d columns); at most %d are read.", cells, rows, len(r.names), r.b.Cells)}
+	}
+	return nil
+}
+
 // columns tells the names of the columns.
-func (r *parquetFile) columns(ctx context.Context) error {
+func (r *parquetFile) columns(ctx context.Context, rows int64) error {
 	err := r.c.query(ctx, func(row []driver.Value) error {
 		if len(r.names) == r.b.Columns {
 			return &fact.FileTooLargeError{What: fmt.Sprintf("It has more than %d columns.", r.b.Columns)}
@@ -173,6 +184,9 @@ func (r *parquetFile) columns(ctx context.Context) error {
 		return nil
 	}, "SELECT column_name, column_type FROM (DESCRIBE SELECT *"+r.from()+")")
 	if err != nil {
+		return err
+	}
+	if err := r.checkCells(rows); err != nil {
 		return err
 	}
 	short := make([]string, len(r.names))
@@ -217,6 +231,9 @@ func (r *parquetFile) measure(ctx context.Context) (rows int64, err error) {
 	}
 	if rows = n[0]; rows > int64(r.b.Rows) {
 		return 0, r.tooManyRows()
+	}
+	if err := r.checkCells(rows); err != nil {
+		return 0, err
 	}
 	text := rows * int64(len(r.names)-len(long)) * shortCell
 	for k, i := range long {

@@ -11,7 +11,7 @@ import (
 	"fanfare/internal/metrics/duckdb"
 )
 
-var bounds = fact.FileLimits{Rows: 200_000, Columns: 200, Cell: 4096, Text: 64 << 20}
+var bounds = fact.FileLimits{Rows: 200_000, Columns: 200, Cells: 4_000_000, Cell: 4096, Text: 64 << 20}
 
 // parquet makes a file by a statement.
 func parquet(t *testing.T, e *duckdb.Engine, dir, query string) []byte {
