@@ -169,9 +169,9 @@ func (a *API) quotaState(r *request, workspace ident.ID, limits ratelimit.Limits
 	return d
 }
 
-// refund returns the quota of a request that failed with a server error. It
-// refunds nothing if the client disconnected; otherwise every request would be
-// free for a client that disconnects in time.
+// refund returns the quota of a request that failed with a server error or by a
+// limit that the operation has. It refunds nothing if the client disconnected;
+// otherwise every request would be free for a client that disconnects in time.
 func (a *API) refund(r *request) {
 	ctx := r.http.Context()
 	if r.counter == nil || ctx.Err() != nil {

@@ -281,7 +281,7 @@ func (a *API) fail(r *request, err error) {
 	f := a.faultOf(r, err)
 	r.code = f.Code
 	status := statuses[f.Code]
-	if status >= 500 && r.caller != nil {
+	if (status >= 500 || status == http.StatusTooManyRequests) && r.caller != nil {
 		a.refund(r)
 	}
 	h := r.w.Header()

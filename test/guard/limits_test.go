@@ -123,6 +123,12 @@ func diskError() error {
 	return f
 }
 
+func tooMany() error {
+	f := fault.New(fault.RateLimitExceeded, "Too many queries.", fault.Detail{Code: "concurrency", Message: "Too many queries.", Meta: fault.Meta{"retry_after": 1}})
+	f.RetryAfter = time.Second
+	return f
+}
+
 // TestR3Counting: which requests count.
 func TestR3Counting(t *testing.T) {
 	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
@@ -136,7 +142,13 @@ func TestR3Counting(t *testing.T) {
 				broken.fault = f
 				w.App.API.Events = broken
 				defer func() { w.App.API.Events = broken.Events }()
-				status := map[bool]int{true: 503, false: 500}[fault.Is(f, fault.Unavailable)]
+				status := 500
+				switch {
+				case fault.Is(f, fault.Unavailable):
+					status = 503
+				case fault.Is(f, fault.RateLimitExceeded):
+					status = 429
+				}
 				a.Do("GET", "/v1/events", nil).Want(status)
 				a.Do("GET", "/v1/events/evt_01m7eed1vefw9bs159p71gx00q", nil).Want(status)
 			}
@@ -171,6 +183,7 @@ func TestR3Counting(t *testing.T) {
 			}, 0},
 			{"500 is given back", fails(errors.New("a bug")), 0},
 			{"503 is given back", fails(diskError()), 0},
+			{"429 of an operation is given back", fails(tooMany()), 0},
 			{"a panic is given back", func() {
 				broken.panic, w.App.API.Events = true, broken
 				defer func() { w.App.API.Events, broken.panic = broken.Events, false }()
