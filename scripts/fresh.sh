@@ -98,6 +98,7 @@ for suite in ${SUITES:-bookworm trixie}; do
 				echo "fresh: passed after $((SECONDS - begun)) s"
 			else
 				failed=1
+				grep -E -A 25 -- '--- FAIL|^panic:|^FAIL|rror' "$log" | head -n 150 || true
 				tail -n 40 "$log"
 				echo "fresh: make $command FAILED on $suite, $go Go, after $((SECONDS - begun)) s"
 			fi

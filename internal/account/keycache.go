@@ -215,7 +215,7 @@ func (g *KeyCache) Sweep(ctx context.Context) error {
 	now := clock.At(g.now())
 	var faults []error
 	for _, c := range callers {
-		if reason := c.expired(now); reason != "" {
+		if reason := c.revokeReason(now); reason != "" {
 			_, err := g.service.Revoke(ctx, record.Cause{Actor: record.System}, c.Key.WorkspaceID, c.Key.ID, reason)
 			faults = append(faults, err)
 			continue
@@ -231,8 +231,8 @@ func (g *KeyCache) Sweep(ctx context.Context) error {
 	return errors.Join(faults...)
 }
 
-// expired returns the reason to revoke the key now, or an empty string.
-func (c *Caller) expired(now clock.Instant) string {
+// revokeReason returns the reason to revoke the key now, or an empty string.
+func (c *Caller) revokeReason(now clock.Instant) string {
 	used := c.Key.CreatedAt
 	if c.Key.LastUsedAt != nil {
 		used = *c.Key.LastUsedAt

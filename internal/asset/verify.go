@@ -95,8 +95,8 @@ const maxNamed = 5
 // Sums lists the hashes of all assets.
 type Sums interface {
 	Workspaces(ctx context.Context) ([]ident.ID, error)
-	// Sums returns the hashes of a workspace's assets that follow one, in
-	// order.
+	// Sums returns up to most hashes of a workspace's assets that are greater
+	// than after, sorted.
 	Sums(ctx context.Context, workspace ident.ID, after string, most int) ([]string, error)
 }
 

@@ -24,7 +24,8 @@ const (
 	MaxCreatives   = 100
 	MaxConnections = 20
 	MaxUTM         = 200
-	MaxConversions = 1_000_000_000
+	// MaxMinConversions limits experiment.min_conversions.
+	MaxMinConversions = 1_000_000_000
 )
 
 // Allowed values of the enumerated fields.

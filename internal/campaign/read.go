@@ -156,7 +156,7 @@ func readExperiment(f *body.Reader) *Experiment {
 	e := Experiment{MinConversions: 100}
 	body.Set(&e.Split, o.Choice("split", body.Required, Splits))
 	body.Set(&e.WinnerMetric, o.Choice("winner_metric", body.Required, Metrics))
-	body.Set(&e.MinConversions, o.Integer("min_conversions", body.Optional, 0, MaxConversions))
+	body.Set(&e.MinConversions, o.Integer("min_conversions", body.Optional, 0, MaxMinConversions))
 	e.EndsAt = o.Instant("ends_at")
 	o.Done()
 	return &e

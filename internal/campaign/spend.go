@@ -173,7 +173,7 @@ func (s *Sum) equals(other *Sum) bool {
 	return s.Amount.Micros == other.Amount.Micros && s.Currency == other.Currency
 }
 
-// sameSpend reports whether note kept the sums of before. It compares pointers.
+// sameSpend reports whether applySpend kept the sums of before. It compares pointers.
 func (c *Campaign) sameSpend(before *Campaign) bool {
 	return c.SpendToDate == before.SpendToDate && c.BudgetRemaining == before.BudgetRemaining
 }

@@ -288,7 +288,7 @@ func createInStatus(t testing.TB, c *tenant, a *fakeProvider, status string) str
 
 var statuses = []string{"generating", "ready", "failed", "gone generating", "gone ready", "gone failed"}
 
-// apiStatus is the status that the API gives for one of reach's.
+// apiStatus returns the status in API responses for one of statuses.
 func apiStatus(status string) string {
 	if strings.HasPrefix(status, "gone ") {
 		return "archived"

@@ -296,7 +296,7 @@ func (f *File) Fill(ctx context.Context, r io.Reader) error {
 	return f.judge(e, e.Fill(ctx, r))
 }
 
-// ReadParquet reads a file of columns.
+// ReadParquet parses an uploaded Parquet file with DuckDB.
 func (f *File) ReadParquet(ctx context.Context, file []byte, b fact.FileLimits, each func(columns []string, rows [][]string) error) error {
 	e, err := f.use()
 	if err != nil {

@@ -93,7 +93,7 @@ func (f *File) find(ctx context.Context, open func(context.Context) (*duckdb.Eng
 		}
 	}
 	if expected && !duckdb.Exists(f.config.Dir) {
-		return nil, mark, lacking(alone), nil
+		return nil, mark, missingReason(alone), nil
 	}
 	e, err = open(ctx)
 	if errors.Is(err, duckdb.ErrNewer) {
@@ -118,7 +118,7 @@ func judgeIdentity(have duckdb.Identity, mark store.FactsMark, expected, alone b
 	case same && mark.ID != "" && have.Generation >= mark.Generation:
 		return ""
 	case have.Generation == 0 && expected:
-		return lacking(alone)
+		return missingReason(alone)
 	case have.Generation == 0 && alone, same && have.Generation >= mark.Generation:
 		return ""
 	case same:
@@ -129,8 +129,9 @@ func judgeIdentity(have duckdb.Identity, mark store.FactsMark, expected, alone b
 	return moved
 }
 
-// lacking is the reason where there are no facts.
-func lacking(alone bool) string {
+// missingReason returns why there are no facts. A server that is not alone may
+// have them on another node.
+func missingReason(alone bool) string {
 	if alone {
 		return missing
 	}

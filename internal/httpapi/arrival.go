@@ -32,10 +32,10 @@ const (
 )
 
 // readAll reads a body of the expected size, which is the limit if the size is
-// unknown. It calls take before it allocates more memory than free, and
-// allocates only as bytes arrive, not by the announced size. It calls within
-// with the deadline of the next bytes.
-func readAll(in io.Reader, expected, free int64, take func(more int64) error, within func(time.Time)) ([]byte, error) {
+// unknown. It calls reserve before it allocates more memory than free, and
+// allocates only as bytes arrive, not by the announced size. It calls
+// setDeadline with the deadline of the next bytes.
+func readAll(in io.Reader, expected, free int64, reserve func(more int64) error, setDeadline func(time.Time)) ([]byte, error) {
 	// One extra byte lets Read reach the end of the body without growing the
 	// buffer.
 	body := make([]byte, 0, min(expected, 4<<10)+1)
@@ -47,7 +47,7 @@ func readAll(in io.Reader, expected, free int64, take func(more int64) error, wi
 				size = min(size, expected+1)
 			}
 			if size > free {
-				if err := take(size - max(int64(cap(body)), free)); err != nil {
+				if err := reserve(size - max(int64(cap(body)), free)); err != nil {
 					return nil, err
 				}
 			}
@@ -55,7 +55,7 @@ func readAll(in io.Reader, expected, free int64, take func(more int64) error, wi
 			copy(grown, body)
 			body = grown
 		}
-		within(end)
+		setDeadline(end)
 		n, err := in.Read(body[len(body):min(cap(body), len(body)+minBodyRate)])
 		if body = body[:len(body)+n]; errors.Is(err, io.EOF) {
 			return body, nil

@@ -53,7 +53,7 @@ type request struct {
 	object  body.Value
 	replied bool
 	// status and code are those of the response. The request is logged for the
-	// workspace of keeper, which is also set if the key is expired or revoked.
+	// workspace of logCaller, which is also set if the key is expired or revoked.
 	status    int
 	code      fault.Code
 	logCaller *account.Caller

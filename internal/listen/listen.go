@@ -271,8 +271,7 @@ func (l *Listener) detectProtocol(c *conn) {
 }
 
 // handshake completes the TLS handshake and passes c to the server of the
-// negotiated protocol. The timer of greet closes c, which ends a handshake that
-// hangs.
+// negotiated protocol. A timer closes c, which ends a handshake that hangs.
 func (l *Listener) handshake(c *conn) {
 	tc := tls.Server(c, l.tls)
 	if err := tc.HandshakeContext(context.Background()); err != nil {

@@ -140,8 +140,8 @@ func (s *progressWriter) extend() {
 	_ = s.control.SetWriteDeadline(time.Now().Add(s.stall)) //nolint:forbidigo // sockets know only the machine's own time
 }
 
-// hurry sets a short deadline for the whole exchange, for a door that only
-// refuses requests.
+// hurry sets a short deadline for the whole exchange, for a listener that
+// only refuses requests.
 func (d *serverPair) hurry() *serverPair {
 	for _, r := range []*protocolServer{d.one, d.two} {
 		r.server.ReadTimeout = refusalTimeout

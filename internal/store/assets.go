@@ -187,7 +187,7 @@ func (s *Assets) Drop(ctx context.Context, workspace ident.ID, before clock.Inst
 	})
 }
 
-// Sums returns the hashes of a workspace's assets that follow one, in order.
+// Sums implements asset.Sums.
 func (s *Assets) Sums(ctx context.Context, workspace ident.ID, after string, most int) ([]string, error) {
 	rows, err := s.db.engine.Query(ctx, `SELECT sha256 FROM asset WHERE workspace_id = $1 AND sha256 > $2 ORDER BY sha256 LIMIT $3`, string(workspace), after, most)
 	if err != nil {

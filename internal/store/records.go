@@ -289,9 +289,9 @@ const (
 )
 
 // Reshape rewrites documents of an older shape with their index columns and adds
-// missing checksums, a part of each table per call. It reports whether all tables are done. Each
-// call continues where the previous one ended and skips finished tables.
-// Readers never wait for it: they convert old documents when they read them.
+// missing checksums, a part of each table per call. It reports whether all
+// tables are done. Each call continues where the previous one ended and skips
+// finished tables. Readers never wait for it: they convert old documents when they read them.
 func (db *DB) Reshape(ctx context.Context) (done bool, err error) {
 	done = true
 	for _, t := range tables {

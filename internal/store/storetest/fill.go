@@ -18,7 +18,7 @@ import (
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 const fillStatement = `INSERT INTO campaign (workspace_id, id, created_at, version, rev, shape, status, updated_at, name, delivery_status, objective, doc, checksum)
-VALUES ($1, $2, $3, 1, 0, 1, 'draft', $4, $5, 'not_launched', 'sales', $6, $7)`
+VALUES ($1, $2, $3, 1, 0, 2, 'draft', $4, $5, 'not_launched', 'sales', $6, $7)`
 
 // Fill inserts n copies of a campaign that the service created, without events
 // and audit entries, to measure a large store. It returns every every-th id.
