@@ -44,7 +44,7 @@ func (s *testServer) clone() *testServer {
 	return &c
 }
 
-// sendExtra sends data of another source, for a day that newScene has none for.
+// sendExtra sends data of another source, for a day without other data.
 func (s *testServer) sendExtra(spend string) {
 	s.t.Helper()
 	s.hasExtra = true
