@@ -236,8 +236,10 @@ func (f *File) Begin(ctx context.Context, workspace ident.ID, wait time.Duration
 	if err != nil {
 		return nil, nil, err
 	}
-	turn, end, err = e.Begin(ctx, workspace, wait, plans...)
-	return turn, end, f.judge(err)
+	if turn, end, err = e.Begin(ctx, workspace, wait, plans...); err != nil {
+		return nil, nil, f.judge(e, err)
+	}
+	return turn, end, nil
 }
 
 // State implements metrics.Engine.

@@ -17,6 +17,7 @@ import (
 	"fanfare/internal/analytics"
 	"fanfare/internal/clock"
 	"fanfare/internal/fact"
+	"fanfare/internal/fairqueue"
 	"fanfare/internal/ident"
 	"fanfare/internal/metrics/numbers"
 	"fanfare/internal/money"
@@ -26,6 +27,8 @@ import (
 type Engine struct {
 	pool *pgxpool.Pool
 	now  func() time.Time
+	// queries are the requests that run and wait.
+	queries *fairqueue.Queue
 	// partitions has the names of tables of months that exist.
 	partitions sync.Map
 
@@ -42,6 +45,13 @@ type versionedTexts struct {
 	numbers.Texts
 }
 
+// maxRunning is how many requests for metrics a node runs at once, maxQueries how
+// many of one workspace run and wait.
+const (
+	maxRunning = 8
+	maxQueries = 64
+)
+
 // Open connects to a database and creates missing tables.
 func Open(ctx context.Context, url string, now func() time.Time) (*Engine, error) {
 	config, err := pgxpool.ParseConfig(url)
@@ -54,7 +64,8 @@ func Open(ctx context.Context, url string, now func() time.Time) (*Engine, error
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{pool: pool, now: now, texts: map[ident.ID]*versionedTexts{}, states: map[ident.ID]analytics.State{}}
+	queries := fairqueue.New(fairqueue.Limits{Work: "queries", Running: maxRunning, PerWorkspace: maxQueries})
+	e := &Engine{pool: pool, now: now, queries: queries, texts: map[ident.ID]*versionedTexts{}, states: map[ident.ID]analytics.State{}}
 	if err := pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error { return createTables(ctx, tx) }); err != nil {
 		pool.Close()
 		return nil, fmt.Errorf("open metrics: %w", err)

@@ -12,8 +12,16 @@ import (
 	"fanfare/internal/analytics"
 	"fanfare/internal/clock"
 	"fanfare/internal/fact"
+	"fanfare/internal/ident"
 	"fanfare/internal/metrics/numbers"
 )
+
+// Begin waits for the turn of a request. All requests share the same places,
+// because the database divides its cores itself.
+func (e *Engine) Begin(ctx context.Context, id ident.ID, wait time.Duration, _ ...*analytics.Plan) (turn context.Context, end func(), err error) {
+	end, err = e.queries.Take(ctx, id, wait)
+	return ctx, end, err
+}
 
 // Query answers a plan from one unchanging state.
 func (e *Engine) Query(ctx context.Context, p *analytics.Plan) (groups []analytics.Group, err error) {
