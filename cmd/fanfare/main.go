@@ -98,7 +98,7 @@ func exitCode(err error) int {
 	switch {
 	case errors.As(err, &usage):
 		return exitUsage
-	case errors.As(err, &config), errors.Is(err, store.ErrNewer):
+	case errors.As(err, &config), errors.Is(err, store.ErrNewer), errors.Is(err, store.ErrOverwritten):
 		return exitConfig
 	case fault.Is(err, fault.NotFound), errors.Is(err, fs.ErrNotExist):
 		return exitNotFound

@@ -153,6 +153,9 @@ func OpenEngine(ctx context.Context, setting string) (store.Engine, error) {
 		return e, nil
 	}
 	e, err := sqlite.Open(setting, sqlite.Options{Reserve: diskReserve})
+	if errors.Is(err, store.ErrDamaged) {
+		return nil, fmt.Errorf("open SQLite at %s: %w: move the files %s* away and restore the last good backup with `fanfare backup restore`", setting, err, setting)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("open SQLite at %s: %w", setting, err)
 	}

@@ -1,10 +1,14 @@
 package damage_test
 
 import (
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
+	"syscall"
 	"testing"
 )
 
@@ -86,7 +90,7 @@ func TestDrillDatabaseOverwritten(t *testing.T) {
 				s.mustContain(text, "Another program has overwritten the database file", "fanfare backup restore")
 			}
 			s.mustContain(v.doctor.Out, "FAIL  database file", "FAIL  ready", tt.file+": stop the server")
-			s.stopDamaged()
+			s.stopOverwritten(78)
 			s.checkNoWrongAnswers()
 		})
 	}
@@ -148,4 +152,68 @@ func TestDrillCount(t *testing.T) {
 		}
 	}
 	s.server.Stop()
+}
+
+// stopOverwritten stops a server whose database file was overwritten. It ends
+// with one of the codes.
+func (s *testServer) stopOverwritten(codes ...int) {
+	s.t.Helper()
+	s.server.Signal(syscall.SIGTERM)
+	if code := s.server.Wait(); !slices.Contains(codes, code) {
+		s.t.Errorf("the server ended with code %d, want one of %v", code, codes)
+	}
+}
+
+// TestDrillOverwrittenUnderLoad writes over a file of the database while callers
+// read and write. No answer has what the other file has, and the next start does not
+// mix the files.
+func TestDrillOverwrittenUnderLoad(t *testing.T) {
+	t.Parallel()
+	for _, file := range []string{"fanfare.db", "fanfare.db-wal"} {
+		t.Run(file, func(t *testing.T) {
+			t.Parallel()
+			for range rounds() {
+				s := newTestServer(t)
+				other := filepath.Join(t.TempDir(), "older")
+				s.copyFile(filepath.Join(s.data, file), other)
+				s.create(1001)
+				if file == "fanfare.db" {
+					s.server.Stop() // so that the copy is older than the file
+					s.start()
+				}
+				refused := make(chan struct{})
+				var once sync.Once
+				var group sync.WaitGroup
+				for n := range 4 {
+					group.Go(func() {
+						for i := 0; ; i++ {
+							res, body, err := s.server.Try(s.server.Client(), s.key, http.MethodPost, "/v1/campaigns", fmt.Sprintf(`{"name":"Campaign %d of %d"}`, i, n))
+							if err != nil || res.StatusCode == http.StatusServiceUnavailable {
+								once.Do(func() { close(refused) })
+								return
+							}
+							if res.StatusCode != http.StatusCreated {
+								t.Errorf("create: %d %s", res.StatusCode, body)
+							}
+							for id, want := range s.campaigns {
+								res, body, err := s.server.Try(s.server.Client(), s.key, http.MethodGet, "/v1/campaigns/"+id, "")
+								if err == nil && res.StatusCode != http.StatusServiceUnavailable && (res.StatusCode != http.StatusOK || dataOf(body) != want) {
+									t.Errorf("%s is %d %s", id, res.StatusCode, body)
+								}
+								break
+							}
+						}
+					})
+				}
+				s.copyFile(other, filepath.Join(s.data, file))
+				<-refused
+				group.Wait()
+				// A file that is shorter for a moment may end the server with 2.
+				if !s.server.Ended() {
+					s.stopOverwritten(78, 2)
+				}
+				s.checkNoWrongAnswers()
+			}
+		})
+	}
 }

@@ -266,8 +266,5 @@ func (e *Engine) Close() error {
 	defer e.closeFiles()
 	err := e.writer.finish()
 	e.writer.conn.close()
-	if err != nil {
-		return fmt.Errorf("the log is kept for the next start: %w", err)
-	}
-	return nil
+	return err
 }

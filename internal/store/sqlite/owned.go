@@ -99,5 +99,8 @@ func (w *writer) finish() error {
 		w.conn.keepLog()
 		return err
 	}
-	return w.conn.truncate()
+	if err := w.conn.truncate(); err != nil {
+		return fmt.Errorf("the log is kept for the next start: %w", err)
+	}
+	return nil
 }
