@@ -184,7 +184,7 @@ func TestSetInvalidSettings(t *testing.T) {
 		{"anthropic", provider.Settings{Model: "m", ImageModel: "i"}, "do not draw"},
 		{"openai", provider.Settings{Model: "m", BaseURL: "ftp://models.example/"}, "only https"},
 		{"openai", provider.Settings{Model: "m", BaseURL: "models.example"}, "only https"},
-		{"openai", provider.Settings{Model: "m", BaseURL: "https://name:word@models.example/"}, "name or canaryKey"},
+		{"openai", provider.Settings{Model: "m", BaseURL: "https://name:word@models.example/"}, "name or password"},
 		{"openai", provider.Settings{Model: "m", BaseURL: "https://models.example:99999/"}, ""},
 	} {
 		_, err := s.Set(t.Context(), storetest.Operator, c.Workspace, tt.kind, tt.settings, secret.New(canaryKey))
