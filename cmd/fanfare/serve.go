@@ -41,12 +41,12 @@ func (c *cli) serveCommand() *cobra.Command {
 			}
 			s.log.Info("serving", "url", s.url(), "data", s.dir.Path(), "version", version)
 			if file, fingerprint := s.listener.Authority(); file != "" {
-				s.log.Info("local certificate authority; `fanfare trust` installs it", "file", file, "sha256", fingerprint)
+				s.log.Info("local certificate authority in use: install it with `fanfare trust`", "file", file, "sha256", fingerprint)
 			}
 			// The server also runs without the link, for example with a
 			// read-only database.
 			if err := s.logSetupURL(cmd.Context()); err != nil {
-				s.log.Error("no link to set up the owner", "error", err)
+				s.log.Error("link to set up the owner not created: check that the database accepts changes", "error", err)
 			}
 			return s.run(cmd.Context())
 		},
@@ -57,7 +57,7 @@ func (c *cli) serveCommand() *cobra.Command {
 func (s *server) logSetupURL(ctx context.Context) error {
 	at, err := s.app.SetupURL(ctx)
 	if err == nil && at != "" {
-		s.log.Info("no one can sign in yet; set up the owner at the url (once)", "url", at)
+		s.log.Info("no one can sign in yet: open this one-time URL to set up the owner", "url", at)
 	}
 	return err
 }
@@ -86,7 +86,7 @@ func (c *cli) open(cmd *cobra.Command) (*server, error) {
 	var lockErr error
 	if dir != nil {
 		for _, w := range machineWarnings(dir, c.settings.MaxConnections) {
-			log.Warn("this machine will not do under load", "why", w)
+			log.Warn("machine limit too low for the configured load", "limit", w)
 		}
 		lockErr = lockDir(cmd.Context(), dir, cmd.ErrOrStderr())
 	}
@@ -97,7 +97,7 @@ func (c *cli) open(cmd *cobra.Command) (*server, error) {
 		return nil, configError{err}
 	}
 	c.memory = memory.Tune()
-	log.Debug("memory divided", "limit", c.memory.Total, "go", c.memory.Go, "facts", c.memory.Facts, "uploads", c.memory.Uploads)
+	log.Debug("memory limits set", "limit", c.memory.Total, "go", c.memory.Go, "facts", c.memory.Facts, "uploads", c.memory.Uploads)
 	s := &server{dir: dir, log: log, drainDelay: c.settings.DrainDelay}
 	if err := s.start(cmd.Context(), c, listenConfig); err != nil {
 		_ = s.close()
@@ -152,7 +152,7 @@ func (s *server) start(ctx context.Context, c *cli, lc listen.Config) (err error
 	if c.settings.PublicURL == "" {
 		c.settings.PublicURL = c.publicURL(s.listener.Addr().String())
 		if !config.Loopback(c.settings.Listen) {
-			s.log.Warn("public-url is not set: links, single sign-on and passkeys lead to this address", "public_url", c.settings.PublicURL)
+			s.log.Warn("public-url is not set: set it, because links, single sign-on and passkeys use this address", "public_url", c.settings.PublicURL)
 		}
 	}
 	if s.app, err = c.openApp(ctx, s.dir, s.listener.Public(), s.log); err != nil {
@@ -207,7 +207,7 @@ func (s *server) openAdmin(addr string) error {
 	}
 	go func() {
 		if err := s.admin.ServeTLS(ln, "", ""); !errors.Is(err, http.ErrServerClosed) {
-			s.log.Error("admin listener ended", "error", err)
+			s.log.Error("admin listener failed: restart the server", "error", err)
 		}
 	}()
 	return nil
@@ -221,7 +221,7 @@ func (s *server) run(ctx context.Context) error {
 	wg.Go(func() { s.app.Run(background) })
 	wg.Go(func() {
 		if err := s.control.Serve(); err != nil {
-			s.log.Error("control socket ended", "error", err)
+			s.log.Error("control socket failed: commands cannot reach the server; restart it", "error", err)
 		}
 	})
 	served := make(chan error, 1)
@@ -246,7 +246,7 @@ func (s *server) drain(served <-chan error) error {
 	signal.Notify(again, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(again)
 	s.app.API.Drain()
-	s.log.Info("draining")
+	s.log.Info("stopping: waiting for running requests")
 	if !isTerminal(os.Stdin) {
 		select {
 		case <-time.After(s.drainDelay):

@@ -199,7 +199,7 @@ func (a *App) build(ctx context.Context) error {
 		return err
 	}
 	if len(steps) > 0 {
-		c.Log.Info("schema brought up to date", "steps", strings.Join(steps, ", "))
+		c.Log.Info("database schema migrated", "steps", strings.Join(steps, ", "))
 	}
 	a.Accounts = account.New(a.DB.Accounts(), c.Now, c.Random)
 	a.Keys = account.NewKeyCache(a.DB.Accounts(), a.Accounts, !a.Engine.Traits().Exclusive, c.Now)
@@ -308,7 +308,7 @@ func (a *App) Run(ctx context.Context) {
 		// Jobs.Run ends early only if the store is unavailable at the start.
 		for ctx.Err() == nil {
 			if err := a.Jobs.Run(ctx); err != nil && ctx.Err() == nil {
-				a.config.Log.Error("background work", "error", err, "again_in", saveEvery)
+				a.config.Log.Error("background jobs not started: check that the database is available", "error", err, "again_in", saveEvery)
 				select {
 				case <-ctx.Done():
 				case <-time.After(saveEvery):
@@ -327,7 +327,7 @@ func (a *App) Run(ctx context.Context) {
 				case <-ticker.C:
 				}
 				if err := f(ctx); err != nil && ctx.Err() == nil {
-					a.config.Log.Error("background work", "what", what, "error", err)
+					a.config.Log.Error("background task failed, it will be tried again", "task", what, "error", err)
 				}
 			}
 		})

@@ -46,7 +46,7 @@ func (a *App) warnOfSunsets() {
 	today := clock.DateIn(a.config.Now(), time.UTC)
 	for _, p := range a.Catalogue.About() {
 		if p.Sunset != nil && *p.Sunset-sunsetNotice <= today {
-			a.config.Log.Warn("a platform ends the version of its API that this build speaks: update the server", "platform", p.Platform, "version", p.Version, "last_day", p.Sunset.String())
+			a.config.Log.Warn("platform API version ends soon: update the server before its last day", "platform", p.Platform, "version", p.Version, "last_day", p.Sunset.String())
 		}
 	}
 }

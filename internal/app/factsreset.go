@@ -41,6 +41,6 @@ func (a *App) ReplaceFacts(ctx context.Context, cause record.Cause, fill func(*d
 	if err != nil {
 		return r, err
 	}
-	a.config.Log.WarnContext(ctx, "facts replaced", "resyncing", r.Resyncing, "send_again", len(r.SendAgain), "gone", len(r.Gone), "kept", r.Kept)
+	a.config.Log.WarnContext(ctx, "facts file replaced: send the data of the listed sources again", "resyncing", r.Resyncing, "send_again", len(r.SendAgain), "gone", len(r.Gone), "kept", r.Kept)
 	return r, nil
 }

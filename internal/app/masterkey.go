@@ -21,7 +21,7 @@ func (a *App) openRing() error {
 		return fmt.Errorf("open master key: %w", err)
 	}
 	if created {
-		c.Log.Warn("master key created: without this file stored keys to other services cannot be read; back it up apart from the data", "file", c.MasterKey)
+		c.Log.Warn("master key created: back up this file separately from the data, because stored secrets cannot be read without it", "file", c.MasterKey)
 	}
 	a.ring = ring
 	return nil
@@ -88,7 +88,7 @@ func (a *App) warnMissingKeys(ctx context.Context) error {
 	}
 	for _, id := range used {
 		if a.ring == nil || !a.ring.Has(id) {
-			a.config.Log.Warn("stored secrets cannot be opened: put back the file with this master key, or grant access anew", "master_key", id)
+			a.config.Log.Warn("master key missing: restore the file with this key, or enter the secrets and reconnect the platforms again", "master_key", id)
 		}
 	}
 	return nil

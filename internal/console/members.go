@@ -135,7 +135,7 @@ func (c *Console) invite(ctx context.Context, v *consoleRequest) (any, error) {
 		if err := c.Mail.Invite(ctx, email, v.caller.Workspace.Name, v.caller.User.Name, link.URL, link.ExpiresAt.Time()); err == nil {
 			return sent{Mailed: true}, nil
 		} else if ctx.Err() == nil {
-			c.Log.Error("send invitation", "request_id", v.ID, "error", err)
+			c.Log.Error("invitation email not sent: check the mail settings, or create an invite link", "request_id", v.ID, "error", err)
 		}
 	}
 	return sent{Link: &link.URL}, nil

@@ -28,7 +28,7 @@ func (c *Console) askReset(ctx context.Context, v *consoleRequest) (any, error) 
 	c.sending.Go(func() {
 		defer cancel()
 		if err := c.mailReset(ctx, cause, email); err != nil {
-			c.Log.Error("send reset", "request_id", cause.RequestID, "error", err)
+			c.Log.Error("password reset email not sent: check the mail settings", "request_id", cause.RequestID, "error", err)
 		}
 	})
 	return nothing{}, nil

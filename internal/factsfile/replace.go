@@ -32,7 +32,7 @@ func (f *File) Replace(ctx context.Context, lose func() error, fill func(*duckdb
 	}
 	if e := f.take(replacing); e != nil {
 		if err := e.Close(); err != nil {
-			f.config.Log.WarnContext(ctx, "old facts cannot be closed", "error", err)
+			f.config.Log.WarnContext(ctx, "replaced facts file not closed: restart the server to free its space", "error", err)
 		}
 	}
 	if err := lose(); err != nil {

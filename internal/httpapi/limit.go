@@ -76,7 +76,7 @@ func (a *API) charge(r *request) error {
 	if err != nil {
 		// The shared counters are unreachable. Count on this node and do not
 		// reject requests that the store may still answer.
-		a.Log.Warn("request counters unreachable, counting on this node", "error", err)
+		a.Log.Warn("request counters unreachable, counting on this node: check that the database is available", "error", err)
 		counter = a.fallback
 		d, _ = counter.Take(r.http.Context(), who, limits, r.now)
 	}
@@ -146,7 +146,7 @@ func (a *API) emitQuotaEvent(r *request, d ratelimit.Decision) {
 	data := map[string]any{"limit": d.Day.Limit, "used": d.Day.Limit - d.Day.Remaining, "reset_at": clock.At(d.Day.Reset)}
 	if err := a.QuotaEvents.EmitDaily(r.http.Context(), workspace, kind, data); err != nil {
 		a.quotaEventsSent.Delete(mark)
-		a.Log.Error("write quota event", "error", err)
+		a.Log.Error("write quota event failed: check that the database is available", "error", err)
 	}
 }
 
@@ -178,7 +178,7 @@ func (a *API) refund(r *request) {
 		return
 	}
 	if err := r.counter.Refund(ctx, r.charged, r.ticket, a.Now()); err != nil {
-		a.Log.Warn("a failed request could not be given back", "request_id", r.id, "error", err)
+		a.Log.Warn("quota of a failed request could not be given back: check that the database is available", "request_id", r.id, "error", err)
 		return
 	}
 	a.look(r)

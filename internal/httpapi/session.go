@@ -123,7 +123,7 @@ func (c *Call) Stream(mediaType string, write func(io.Writer) error) {
 	c.in.setType(mediaType)
 	c.in.head(http.StatusOK)
 	if err := write(c.W); err != nil {
-		c.api.log(c.in).Error("answer broken off", "error", err)
+		c.api.log(c.in).Error("response aborted", "error", err)
 		panic(http.ErrAbortHandler)
 	}
 }

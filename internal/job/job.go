@@ -124,7 +124,7 @@ func (r *Runner) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		err := r.round(ctx, slots)
 		if err != nil && ctx.Err() == nil {
-			r.log.Error("claim jobs", "error", err)
+			r.log.Error("claim jobs failed: check that the database is available", "error", err)
 		}
 		wait := poll
 		// If all slots are busy, a due job must not end the wait at once. A
@@ -202,7 +202,7 @@ func (r *Runner) run(stop context.Context, j Job) {
 		err = r.store.Done(ctx, j)
 	}
 	if err != nil {
-		r.log.Error("finish job", "kind", j.Kind, "error", err)
+		r.log.Error("job result not stored: the job will run again", "kind", j.Kind, "error", err)
 	}
 }
 
@@ -251,7 +251,7 @@ func (r *Runner) extendLease(ctx context.Context, cancel context.CancelFunc, j *
 			ok, err := r.extend(context.WithoutCancel(ctx), held, end)
 			switch {
 			case err != nil:
-				r.log.Warn("extend job", "kind", held.Kind, "error", err)
+				r.log.Warn("job lease not extended: another node can run the job too", "kind", held.Kind, "error", err)
 			case !ok:
 				cancel()
 				return

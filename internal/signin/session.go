@@ -177,7 +177,7 @@ func (s *Service) failed(ctx context.Context, p *User, from From) {
 	s.notes.Go(func() {
 		cause := record.Cause{Actor: record.System, Address: from.address()}
 		if err := s.save(ctx, Change{Cause: cause, Action: "signin.failed", User: p.ID}); err != nil {
-			s.Log.Error("note failed sign-in", "user_id", p.ID, "error", err)
+			s.Log.Error("failed sign-in not written to the audit log: check that the database is available", "user_id", p.ID, "error", err)
 		}
 	})
 }

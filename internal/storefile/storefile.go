@@ -91,7 +91,7 @@ func (g *Guard) countChanges(ctx context.Context) (err error) {
 			g.Log.ErrorContext(ctx, "the count of acknowledged changes was missing or unreadable: if the database is an older copy or has lost changes, nothing else shows it; compare with a backup. The count begins anew", "file", ChangeCounter(g.Path))
 		}
 		if err != nil {
-			g.Log.ErrorContext(ctx, "acknowledged changes are not counted", "error", err)
+			g.Log.ErrorContext(ctx, "acknowledged changes not counted: a loss of changes would not be detected", "error", err)
 		}
 	}
 	g.missing, err = g.DB.MissingChanges(ctx)
@@ -127,7 +127,7 @@ func (g *Guard) CheckThoroughly(ctx context.Context) {
 		return
 	}
 	if err := g.check(ctx, true); err != nil && ctx.Err() == nil {
-		g.Log.ErrorContext(ctx, "database file cannot be checked", "error", err)
+		g.Log.ErrorContext(ctx, "database file check failed: run `fanfare doctor`", "error", err)
 	}
 }
 
