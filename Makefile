@@ -34,7 +34,7 @@ help: ## Print this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
 
 .PHONY: run
-run: build ## Build and serve a demo workspace; prints a call to paste
+run: build ## Build, serve a demo workspace and print an example call
 	@exec bin/fanfare demo
 
 .PHONY: web
@@ -48,11 +48,11 @@ build: tools ## Build bin/fanfare
 	@$(GO) build -ldflags '$(LDFLAGS)' -o bin/fanfare ./cmd/fanfare
 
 .PHONY: tools
-tools: ## Install what building needs (Go, Node, a C++ compiler)
+tools: ## Install the build tools (Go, Node, a C++ compiler)
 	@sh scripts/setup.sh build
 
 .PHONY: setup
-setup: ## Install what the tests need (Go, Node, PostgreSQL, Chromium, a C++ compiler)
+setup: ## Install the build and test tools (Go, Node, PostgreSQL, Chromium, a C++ compiler)
 	@sh scripts/setup.sh all
 
 # RACED are packages with concurrent code that link no database: with one,
@@ -69,7 +69,7 @@ LONG := ./test/browser ./internal/httpapi ./test/guard ./cmd/fanfare ./test/scen
 GOTEST := GORACE=atexit_sleep_ms=0 GOGC=400 $(GO) test -vet=off -ldflags='-s -w'
 
 .PHONY: test
-test: setup ## Everything, with short drills, on SQLite, DuckDB, PostgreSQL and Chromium
+test: setup ## Run all tests, with short drills, on SQLite, DuckDB, PostgreSQL and Chromium
 	@sh scripts/prepare.sh
 	$(GOTEST) -race -timeout 12m $$($(GO) list ./... | grep -E '/$(RACED)$$')
 	$(GO) build -tags testclock -ldflags='-s -w' -o bin/fanfare-test ./cmd/fanfare
@@ -77,28 +77,28 @@ test: setup ## Everything, with short drills, on SQLite, DuckDB, PostgreSQL and 
 	cd web && npm run --silent test
 
 .PHONY: browser
-browser: setup web ## The stories in a real browser alone
+browser: setup web ## Run only the tests of the console in a real browser
 	$(GOTEST) -count=1 -timeout 30m -v ./test/browser
 
 .PHONY: race
-race: setup web ## Everything, with the race detector on
+race: setup web ## Run all tests with the race detector
 	$(GOTEST) -race -timeout 40m ./...
 
 .PHONY: drill
-drill: setup web ## The long forms of the drills, with full counts
+drill: setup web ## Run the long forms of the drills
 	FANFARE_DRILL=full $(GO) test -count=1 -timeout 3h -run 'Drill' -v ./...
 	$(GO) run ./bench -drill
 
 .PHONY: bench
-bench: setup web ## Speed as ratios, side by side in one run (PEERS=1 adds other products)
+bench: setup web ## Measure speed as ratios in one run (PEERS=1 adds other products)
 	$(GO) run ./bench
 
 .PHONY: fuzz
-fuzz: ## Each fuzz target for a minute
+fuzz: ## Run each fuzz target for a minute
 	@sh scripts/fuzz.sh
 
 .PHONY: lint
-lint: web ## The linters of both languages, and the module files
+lint: web ## Run the linters of both languages and check the module files
 	$(TOOL) golangci-lint run ./...
 	$(GO) mod tidy -diff
 	cd web && npm run --silent check
@@ -108,7 +108,7 @@ fmt: ## Format the code
 	$(TOOL) golangci-lint fmt
 
 .PHONY: contract
-contract: ## Check the contract, generate clients of it, and compare it with the last tag
+contract: ## Check the contract, generate clients from it and compare it with the last tag
 	$(GO) test -count=1 -run 'Contract' ./internal/httpapi
 	$(GO) test -count=1 -tags contract -timeout 20m -v ./test/clients
 	@sh scripts/contract.sh
@@ -118,12 +118,12 @@ golden: ## Rewrite golden files and schema dumps
 	$(GO) test -count=1 ./internal/store ./test/scenario ./internal/creative/composer ./internal/creative/policy ./internal/creative/picture ./internal/llm/provider ./internal/ingest -args -update
 
 .PHONY: check
-check: lint test race contract ## What CI runs, the race detector everywhere, and the linters
+check: lint test race contract ## Run the linters, all tests (also with the race detector) and the contract checks
 
 .PHONY: fresh
-fresh: ## Try `make run` and `make test` in empty Debian 12 and 13 (needs root)
+fresh: ## Test `make run` and `make test` on empty Debian 12 and 13 (needs root)
 	@sh scripts/fresh.sh
 
 .PHONY: clean
-clean: ## Remove what was built
+clean: ## Remove the built programs
 	rm -rf bin

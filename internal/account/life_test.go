@@ -50,8 +50,8 @@ func each(t *testing.T, test func(t *testing.T, w *world)) {
 	}
 }
 
-// office is a workspace with the services to change it.
-type office struct {
+// testWorkspace is a workspace with the services to change it.
+type testWorkspace struct {
 	*world
 	t   *testing.T
 	acc *account.Service
@@ -59,9 +59,9 @@ type office struct {
 	Owner string
 }
 
-func newOffice(t *testing.T, w *world) *office {
+func newTestWorkspace(t *testing.T, w *world) *testWorkspace {
 	t.Helper()
-	o := &office{&world{w.Another(), w.Keys}, t, w.Accounts, ""}
+	o := &testWorkspace{&world{w.Another(), w.Keys}, t, w.Accounts, ""}
 	members, err := o.acc.Members(t.Context(), o.Workspace)
 	if err != nil {
 		t.Fatal(err)
@@ -70,14 +70,14 @@ func newOffice(t *testing.T, w *world) *office {
 	return o
 }
 
-func (o *office) member(email string, role account.Role) {
+func (o *testWorkspace) member(email string, role account.Role) {
 	o.t.Helper()
 	if _, err := o.acc.AddMember(context.Background(), storetest.Operator, o.Workspace, email, string(role), false); err != nil {
 		o.t.Fatal(err)
 	}
 }
 
-func (o *office) key(email string, opt account.KeyOptions) (string, account.Key) {
+func (o *testWorkspace) key(email string, opt account.KeyOptions) (string, account.Key) {
 	o.t.Helper()
 	opt.Name = "key"
 	secret, k, err := o.acc.CreateKey(context.Background(), storetest.Operator, o.Workspace, email, opt)
@@ -88,7 +88,7 @@ func (o *office) key(email string, opt account.KeyOptions) (string, account.Key)
 }
 
 // read returns a key as it is stored.
-func (o *office) read(id ident.ID) account.Key {
+func (o *testWorkspace) read(id ident.ID) account.Key {
 	o.t.Helper()
 	keys, err := o.acc.Keys(context.Background(), o.Workspace)
 	if err != nil {
@@ -103,8 +103,8 @@ func (o *office) read(id ident.ID) account.Key {
 	return account.Key{}
 }
 
-// opens returns the code of the fault of Check for a key now, "" for none.
-func (o *office) opens(secret string) fault.Code {
+// authFault returns the code of the fault of Check for a key now, "" for none.
+func (o *testWorkspace) authFault(secret string) fault.Code {
 	o.t.Helper()
 	c, err := o.Keys.Caller(context.Background(), account.HashSecret(secret))
 	if err != nil {
@@ -116,20 +116,20 @@ func (o *office) opens(secret string) fault.Code {
 	return ""
 }
 
-func (o *office) wantOpens(secret string, want fault.Code) {
+func (o *testWorkspace) wantAuthFault(secret string, want fault.Code) {
 	o.t.Helper()
-	if got := o.opens(secret); got != want {
+	if got := o.authFault(secret); got != want {
 		o.t.Errorf("got %q, want %q", got, want)
 	}
 }
 
-// told counts the events of a type since the start.
-func (o *office) told(kind string) int {
+// eventCount counts the events of a type since the start.
+func (o *testWorkspace) eventCount(kind string) int {
 	o.t.Helper()
 	return len(o.Events("type", kind))
 }
 
-func (o *office) sweep() {
+func (o *testWorkspace) sweep() {
 	o.t.Helper()
 	if err := o.Keys.Sweep(context.Background()); err != nil {
 		o.t.Fatal(err)
@@ -142,7 +142,7 @@ func (o *office) sweep() {
 func TestK7Rotate(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		for _, overlap := range []time.Duration{0, time.Hour, 24 * time.Hour, 7 * day} {
-			o := newOffice(t, w)
+			o := newTestWorkspace(t, w)
 			opt := account.KeyOptions{Lifetime: 90 * day, Scopes: account.Scopes{"campaigns": account.Read}, Addresses: []netip.Prefix{netip.MustParsePrefix("203.0.113.0/24")}}
 			oldSecret, oldKey := o.key(o.Owner, opt)
 			w.Clock.Advance(10 * day)
@@ -156,16 +156,16 @@ func TestK7Rotate(t *testing.T) {
 			if want := clock.At(w.Clock.Now().Add(90 * day)); k.ExpiresAt == nil || *k.ExpiresAt != want {
 				t.Errorf("got an end at %v, want %v", k.ExpiresAt, want)
 			}
-			o.wantOpens(secret, "")
+			o.wantAuthFault(secret, "")
 			if overlap > 0 {
 				w.Clock.Advance(overlap - time.Millisecond)
-				o.wantOpens(secret, "")
-				o.wantOpens(oldSecret, "")
+				o.wantAuthFault(secret, "")
+				o.wantAuthFault(oldSecret, "")
 				w.Clock.Advance(time.Millisecond)
 			}
-			o.wantOpens(oldSecret, fault.APIKeyExpired)
-			o.wantOpens(secret, "")
-			if got := o.told("api_key.rotated"); got != 1 {
+			o.wantAuthFault(oldSecret, fault.APIKeyExpired)
+			o.wantAuthFault(secret, "")
+			if got := o.eventCount("api_key.rotated"); got != 1 {
 				t.Errorf("got %d events api_key.rotated, want 1", got)
 			}
 		}
@@ -176,7 +176,7 @@ func TestK7Rotate(t *testing.T) {
 // expiry, and that a key without expiry is replaced by one without expiry.
 func TestK7RotateShortens(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		o := newOffice(t, w)
+		o := newTestWorkspace(t, w)
 		rotate := func(id ident.ID) account.Key {
 			t.Helper()
 			_, k, err := o.acc.Rotate(t.Context(), storetest.Operator, o.Workspace, id, 7*day)
@@ -188,7 +188,7 @@ func TestK7RotateShortens(t *testing.T) {
 		short, k := o.key(o.Owner, account.KeyOptions{Lifetime: time.Hour})
 		rotate(k.ID)
 		w.Clock.Advance(time.Hour)
-		o.wantOpens(short, fault.APIKeyExpired)
+		o.wantAuthFault(short, fault.APIKeyExpired)
 		_, err := o.acc.Revoke(t.Context(), storetest.Operator, o.Workspace, k.ID, "test")
 		if err != nil {
 			t.Fatal(err)
@@ -203,7 +203,7 @@ func TestK7RotateShortens(t *testing.T) {
 		if _, _, err := o.acc.Rotate(t.Context(), storetest.Operator, o.Workspace, "key_nope", 0); !fault.Is(err, fault.NotFound) {
 			t.Errorf("got %v, want not_found", err)
 		}
-		other := newOffice(t, w)
+		other := newTestWorkspace(t, w)
 		if _, _, err := o.acc.Rotate(t.Context(), storetest.Operator, other.Workspace, endless.ID, 0); !fault.Is(err, fault.NotFound) {
 			t.Errorf("got %v for a key of another workspace, want not_found", err)
 		}
@@ -214,20 +214,20 @@ func TestK7RotateShortens(t *testing.T) {
 // has one audit entry, and keeps its reason.
 func TestK8Revoke(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		o := newOffice(t, w)
+		o := newTestWorkspace(t, w)
 		secret, k := o.key(o.Owner, account.KeyOptions{})
-		o.wantOpens(secret, "")
+		o.wantAuthFault(secret, "")
 		for _, reason := range []string{"first", "second"} {
 			if _, err := o.acc.Revoke(t.Context(), storetest.Operator, o.Workspace, k.ID, reason); err != nil {
 				t.Fatal(err)
 			}
-			o.wantOpens(secret, fault.APIKeyRevoked)
+			o.wantAuthFault(secret, fault.APIKeyRevoked)
 			w.Clock.Advance(time.Hour)
 		}
 		if got := o.read(k.ID); got.Reason != "first" || *got.RevokedAt != clock.At(storetest.Start) {
 			t.Errorf("got %s at %v, want first at %v", got.Reason, got.RevokedAt, storetest.Start)
 		}
-		if got := o.told("api_key.revoked"); got != 1 {
+		if got := o.eventCount("api_key.revoked"); got != 1 {
 			t.Errorf("got %d events api_key.revoked, want 1", got)
 		}
 	})
@@ -237,7 +237,7 @@ func TestK8Revoke(t *testing.T) {
 // neither undo a revocation nor extend an expiry.
 func TestK8RevokeWins(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		o, ctx := newOffice(t, w), t.Context()
+		o, ctx := newTestWorkspace(t, w), t.Context()
 		accounts := w.DB.Accounts()
 		note := account.Note{Cause: record.Cause{Workspace: o.Workspace, Actor: record.System}, At: clock.At(w.Clock.Now()), Action: "test"}
 		secret, before := o.key(o.Owner, account.KeyOptions{Lifetime: 30 * day})
@@ -265,7 +265,7 @@ func TestK8RevokeWins(t *testing.T) {
 		if err := accounts.SaveKey(ctx, before, note); err != nil {
 			t.Fatal(err)
 		}
-		o.wantOpens(secret, fault.APIKeyRevoked)
+		o.wantAuthFault(secret, fault.APIKeyRevoked)
 		if got := o.read(before.ID).Reason; got != "stolen" {
 			t.Errorf("got reason %q, want stolen", got)
 		}
@@ -274,7 +274,7 @@ func TestK8RevokeWins(t *testing.T) {
 		if err := accounts.AddKey(ctx, successor, &before, note); !fault.Is(err, fault.InvalidState) {
 			t.Errorf("got %v for a successor of a revoked key, want invalid_state", err)
 		}
-		o.wantOpens(secret, fault.APIKeyRevoked)
+		o.wantAuthFault(secret, fault.APIKeyRevoked)
 	})
 }
 
@@ -283,7 +283,7 @@ func TestK8RevokeWins(t *testing.T) {
 // the limit.
 func TestK9Limits(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		o := newOffice(t, w)
+		o := newTestWorkspace(t, w)
 		create := func(email string, opt account.KeyOptions) error {
 			opt.Name = "key"
 			_, _, err := o.acc.CreateKey(t.Context(), storetest.Operator, o.Workspace, email, opt)
@@ -327,7 +327,7 @@ func TestK9Limits(t *testing.T) {
 // TestK9LimitHoldsTogether checks the limit with concurrent requests.
 func TestK9LimitHoldsTogether(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		o := newOffice(t, w)
+		o := newTestWorkspace(t, w)
 		var wg sync.WaitGroup
 		for range 40 {
 			wg.Go(func() {
@@ -348,7 +348,7 @@ func TestK9LimitHoldsTogether(t *testing.T) {
 // TestCreateKeyRefusals checks the invalid inputs of a new key.
 func TestCreateKeyRefusals(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		o := newOffice(t, w)
+		o := newTestWorkspace(t, w)
 		o.member("left@example.com", account.Editor)
 		if _, err := o.acc.Remove(t.Context(), storetest.Operator, o.Workspace, "left@example.com"); err != nil {
 			t.Fatal(err)

@@ -14,7 +14,7 @@ import (
 	"fanfare/internal/store/storetest"
 )
 
-func (o *office) remove(email string) {
+func (o *testWorkspace) remove(email string) {
 	o.t.Helper()
 	if _, err := o.acc.Remove(context.Background(), storetest.Operator, o.Workspace, email); err != nil {
 		o.t.Fatal(err)
@@ -41,13 +41,13 @@ func TestK4OwnerLeaves(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			each(t, func(t *testing.T, w *world) {
-				o := newOffice(t, w)
+				o := newTestWorkspace(t, w)
 				o.member("bob@example.com", account.Editor)
 				secret, k := o.key("bob@example.com", account.KeyOptions{})
 				other, _ := o.key(o.Owner, account.KeyOptions{})
-				o.wantOpens(secret, "")
+				o.wantAuthFault(secret, "")
 				o.remove("bob@example.com")
-				o.wantOpens(secret, fault.APIKeyOwnerInactive)
+				o.wantAuthFault(secret, fault.APIKeyOwnerInactive)
 				w.Clock.Advance(tt.away / 2)
 				if tt.again {
 					o.remove("bob@example.com")
@@ -57,8 +57,8 @@ func TestK4OwnerLeaves(t *testing.T) {
 					o.sweep()
 				}
 				o.member("BOB@example.com", account.Viewer)
-				o.wantOpens(secret, tt.want)
-				o.wantOpens(other, "")
+				o.wantAuthFault(secret, tt.want)
+				o.wantAuthFault(other, "")
 				if tt.want != "" && o.read(k.ID).Reason != "owner_inactive" {
 					t.Errorf("got reason %q, want owner_inactive", o.read(k.ID).Reason)
 				}
@@ -70,7 +70,7 @@ func TestK4OwnerLeaves(t *testing.T) {
 // TestK4Demotion checks that a key has its owner's current role.
 func TestK4Demotion(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		o := newOffice(t, w)
+		o := newTestWorkspace(t, w)
 		o.member("ann@example.com", account.Viewer)
 		secret, _ := o.key("ann@example.com", account.KeyOptions{})
 		for _, role := range []account.Role{account.Editor, account.Viewer, account.Admin, account.Owner, account.Viewer} {
@@ -88,7 +88,7 @@ func TestK4Demotion(t *testing.T) {
 // TestLastOwner checks that a workspace always has an active owner.
 func TestLastOwner(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		o, ctx := newOffice(t, w), t.Context()
+		o, ctx := newTestWorkspace(t, w), t.Context()
 		refused := func(err error) {
 			t.Helper()
 			if !fault.Is(err, fault.InvalidState) {
@@ -121,7 +121,7 @@ func TestLastOwner(t *testing.T) {
 // in another.
 func TestOneUserManyWorkspaces(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		a, b := newOffice(t, w), newOffice(t, w)
+		a, b := newTestWorkspace(t, w), newTestWorkspace(t, w)
 		a.member("both@example.com", account.Admin)
 		b.member("both@example.com", account.Viewer)
 		inA, _ := a.key("both@example.com", account.KeyOptions{})
@@ -135,8 +135,8 @@ func TestOneUserManyWorkspaces(t *testing.T) {
 			t.Errorf("got %+v and %+v, want one user with two roles", ofA, ofB)
 		}
 		a.remove("both@example.com")
-		a.wantOpens(inA, fault.APIKeyOwnerInactive)
-		b.wantOpens(inB, "")
+		a.wantAuthFault(inA, fault.APIKeyOwnerInactive)
+		b.wantAuthFault(inB, "")
 	})
 }
 
@@ -157,7 +157,7 @@ func TestK6Notices(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			each(t, func(t *testing.T, w *world) {
-				o := newOffice(t, w)
+				o := newTestWorkspace(t, w)
 				_, k := o.key(o.Owner, account.KeyOptions{Lifetime: 20 * day})
 				o.key(o.Owner, account.KeyOptions{})
 				end := k.ExpiresAt.Time()
@@ -165,7 +165,7 @@ func TestK6Notices(t *testing.T) {
 					w.Clock.Advance(end.Add(-before).Sub(w.Clock.Now()))
 					o.sweep()
 					o.sweep()
-					if got := o.told("api_key.expiring"); got != tt.want[i] {
+					if got := o.eventCount("api_key.expiring"); got != tt.want[i] {
 						t.Errorf("got %d notices %v before the end, want %d", got, before, tt.want[i])
 					}
 				}
@@ -178,7 +178,7 @@ func TestK6Notices(t *testing.T) {
 // if it was used a second ago and the use is not written yet.
 func TestK6Unused(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		o := newOffice(t, w)
+		o := newTestWorkspace(t, w)
 		never, k := o.key(o.Owner, account.KeyOptions{})
 		once, _ := o.key(o.Owner, account.KeyOptions{})
 		busy, _ := o.key(o.Owner, account.KeyOptions{})
@@ -194,20 +194,20 @@ func TestK6Unused(t *testing.T) {
 		use(once)
 		w.Clock.Advance(355*day - time.Hour)
 		o.sweep()
-		o.wantOpens(never, "")
+		o.wantAuthFault(never, "")
 		w.Clock.Advance(time.Hour)
 		use(busy)
 		o.sweep()
-		o.wantOpens(never, fault.APIKeyRevoked)
-		o.wantOpens(once, "")
-		o.wantOpens(busy, "")
+		o.wantAuthFault(never, fault.APIKeyRevoked)
+		o.wantAuthFault(once, "")
+		o.wantAuthFault(busy, "")
 		if got := o.read(k.ID).Reason; got != "unused" {
 			t.Errorf("got reason %q, want unused", got)
 		}
 		w.Clock.Advance(10 * day)
 		o.sweep()
-		o.wantOpens(once, fault.APIKeyRevoked)
-		o.wantOpens(busy, "")
+		o.wantAuthFault(once, fault.APIKeyRevoked)
+		o.wantAuthFault(busy, "")
 	})
 }
 
@@ -216,7 +216,7 @@ func TestK6Unused(t *testing.T) {
 func TestOperatorMistakes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, false)
-	o, ctx, op := newOffice(t, w), t.Context(), storetest.Operator
+	o, ctx, op := newTestWorkspace(t, w), t.Context(), storetest.Operator
 	good := account.NewWorkspace{Name: "n", Plan: "growth", Owner: "x@example.com", Currency: "EUR", Timezone: "UTC"}
 	workspace := func(change func(*account.NewWorkspace)) func() error {
 		return func() error {

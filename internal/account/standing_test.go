@@ -15,7 +15,7 @@ import (
 // problems.
 func TestUpdate(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		o := newOffice(t, w)
+		o := newTestWorkspace(t, w)
 		ctx := t.Context()
 		change := func(name, zone, currency string, budget int64) account.WorkspaceChange {
 			micros := &budget
@@ -53,7 +53,7 @@ func TestUpdate(t *testing.T) {
 // TestKeyless creates a workspace without a key.
 func TestKeyless(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		o := newOffice(t, w)
+		o := newTestWorkspace(t, w)
 		ctx := t.Context()
 		made, err := o.acc.CreateWorkspace(ctx, storetest.Operator, account.NewWorkspace{Name: "Quiet", Plan: "starter", Owner: "quiet@example.com", Currency: "EUR", Timezone: "UTC", Keyless: true})
 		if err != nil || made.APIKey != "" {
@@ -81,7 +81,7 @@ func TestKeyless(t *testing.T) {
 // TestStandingEnds checks that a removed member is no longer a caller.
 func TestStandingEnds(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		o := newOffice(t, w)
+		o := newTestWorkspace(t, w)
 		ctx := t.Context()
 		m, err := o.acc.AddMember(ctx, storetest.Operator, o.Workspace, "guest@example.com", "viewer", false)
 		if err != nil {
@@ -103,7 +103,7 @@ func TestStandingEnds(t *testing.T) {
 // TestKeyUse checks the counts per day, and that exposure is stored once.
 func TestKeyUse(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		o := newOffice(t, w)
+		o := newTestWorkspace(t, w)
 		ctx := t.Context()
 		_, k := o.key(o.Owner, account.KeyOptions{})
 		today := w.Clock.Now().Unix() / 86400

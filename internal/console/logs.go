@@ -117,7 +117,7 @@ func (c *Console) listRequests(ctx context.Context, v *consoleRequest) (any, err
 	list := []loggedRequest{}
 	for _, r := range c.API.Requests(v.workspace()) {
 		k := seen[r.KeyID]
-		if k == nil || !wanted(&r, q) {
+		if k == nil || !matchesFilters(&r, q) {
 			continue
 		}
 		list = append(list, loggedRequest{
@@ -127,9 +127,9 @@ func (c *Console) listRequests(ctx context.Context, v *consoleRequest) (any, err
 	return list, nil
 }
 
-// wanted reports whether a request matches the filters. status is a status such
+// matchesFilters reports whether a request matches the filters. status is a status such
 // as 404 or a class such as 4xx; path is a substring of the request's path.
-func wanted(r *httpapi.Logged, q map[string]string) bool {
+func matchesFilters(r *httpapi.Logged, q map[string]string) bool {
 	status := strconv.Itoa(r.Status)
 	same := func(name, is string) bool { return q[name] == "" || strings.EqualFold(q[name], is) }
 	return (same("status", status) || same("status", status[:1]+"xx")) && same("method", r.Method) && same("key", string(r.KeyID)) &&

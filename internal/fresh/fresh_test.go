@@ -125,7 +125,7 @@ func runOrder(t *testing.T, order []string, cuts []int) {
 			t.Fatalf("order %v cut at %v: got %d %s, want at least %d", order, cuts, v, when, least)
 		}
 	}
-	play := func(from, to int) {
+	run := func(from, to int) {
 		for _, step := range order[from:to] {
 			switch step[1] {
 			case '0':
@@ -141,18 +141,18 @@ func runOrder(t *testing.T, order []string, cuts []int) {
 			check("after " + step)
 		}
 	}
-	play(0, cuts[0])
+	run(0, cuts[0])
 	v, err := cache.Fill("k", func() (int64, error) {
-		play(cuts[0], cuts[1])
+		run(cuts[0], cuts[1])
 		v, err := o.load()
-		play(cuts[1], cuts[2])
+		run(cuts[1], cuts[2])
 		return v, err
 	})
 	if err != nil || v < 0 {
 		t.Fatal(v, err)
 	}
 	check("after the load")
-	play(cuts[2], len(order))
+	run(cuts[2], len(order))
 	// After all commits an entry can be cached again, and it is the newest
 	// value.
 	if v, _ := cache.Fill("k", o.load); v != 2 {

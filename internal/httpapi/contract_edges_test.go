@@ -42,7 +42,7 @@ func (p path) String() string {
 	return b.String()
 }
 
-func (p path) to(step any) path { return append(slices.Clone(p), step) }
+func (p path) child(step any) path { return append(slices.Clone(p), step) }
 
 // parent returns the object or array that contains the member.
 func (p path) parent(body any) any {
@@ -84,7 +84,7 @@ func (p path) setBeside(v any) func(any) {
 	return func(body any) {
 		p.set(v)(body)
 		for name, other := range beside[fmt.Sprintf("%s is %v", p.last(), v)] {
-			if sibling := p[:len(p)-1].to(name); other == nil {
+			if sibling := p[:len(p)-1].child(name); other == nil {
 				sibling.remove(body)
 			} else {
 				sibling.set(other)(body)
@@ -264,11 +264,11 @@ func (m *maker) arrayEdges(p path, s *openapi3.Schema) []edge {
 	twice := m.several(s.Items, 1)
 	switch twice = append(twice, twice...); {
 	case s.UniqueItems:
-		add("twice the same", twice, p.to(1).String(), "duplicate_item")
+		add("twice the same", twice, p.child(1).String(), "duplicate_item")
 	case most > 1:
 		add("twice the same", twice, "")
 	}
-	for _, e := range m.edgesOf(p.to(0), s.Items, false) {
+	for _, e := range m.edgesOf(p.child(0), s.Items, false) {
 		change := e.change
 		e.change = func(body any) {
 			p.set(m.several(s.Items, 1))(body)
@@ -286,7 +286,7 @@ func (m *maker) objectEdges(p path, s *openapi3.Schema) []edge {
 		return list
 	}
 	field := p.String()
-	list = append(list, m.edgesOf(p.to(keyOf(p.last(), s)), more, false)...)
+	list = append(list, m.edgesOf(p.child(keyOf(p.last(), s)), more, false)...)
 	add := func(what string, keys []string, at string, codes ...string) {
 		v := map[string]any{}
 		for _, k := range keys {
@@ -343,9 +343,9 @@ func (m *maker) memberEdges(p path, s *openapi3.Schema) []edge {
 	// Without its only member, an alternative is another one.
 	other := s.Extensions[markTaken] != nil && len(s.Properties) == 1
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
-		edges := m.edgesOf(p.to(name), s.Properties[name], slices.Contains(s.Required, name) && !other)
+		edges := m.edgesOf(p.child(name), s.Properties[name], slices.Contains(s.Required, name) && !other)
 		if room := apart[name]; room != nil {
-			edges = m.apart(edges, p.to(name), s.Properties[name], room)
+			edges = m.apart(edges, p.child(name), s.Properties[name], room)
 		}
 		list = append(list, edges...)
 	}
@@ -355,12 +355,12 @@ func (m *maker) memberEdges(p path, s *openapi3.Schema) []edge {
 	if s.AdditionalProperties.Has == nil || *s.AdditionalProperties.Has {
 		m.t.Errorf("%s: a request object must refuse unknown members", p)
 	}
-	unknown := p.to("no_such_field")
+	unknown := p.child("no_such_field")
 	list = append(list, edge{name: unknown.String(), field: unknown.String(), codes: []string{"unknown_field"}, change: unknown.set(1)})
 	return append(list, edge{
 		name: p.String() + " duplicate key", codes: []string{"duplicate_key"}, change: func(body any) {
-			p.to("twice").set(1)(body)
-			p.to("again").set(2)(body)
+			p.child("twice").set(1)(body)
+			p.child("again").set(2)(body)
 		},
 		raw: func(body string) string { return strings.ReplaceAll(body, `"again":`, `"twice":`) },
 	})

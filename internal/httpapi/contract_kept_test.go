@@ -50,7 +50,7 @@ func checkKept(t testing.TB, op *fanfaretest.Operation, name, body string, res *
 	for _, member := range slices.Sorted(maps.Keys(sent)) {
 		answered, there := got.Data[member]
 		for _, p := range nestedIn[op.OperationID] {
-			part, _ := p.to(member).parent(got.Data).(map[string]any)
+			part, _ := p.child(member).parent(got.Data).(map[string]any)
 			if v, has := part[member]; has && !there {
 				answered, there = v, true
 			}
@@ -125,9 +125,9 @@ func sameInstant(a, b any) bool {
 	return err == nil && other == nil && x.Equal(y)
 }
 
-// another returns a valid value of a member that differs from its sample, if no
+// otherValue returns a valid value of a member that differs from its sample, if no
 // edge has one.
-func (m *maker) another(member string, before map[string]any) any {
+func (m *maker) otherValue(member string, before map[string]any) any {
 	switch member {
 	case "audience_ids", "excluded_audience_ids":
 		return []any{newRecord(m.tenant, "/v1/audiences")}
@@ -192,7 +192,7 @@ func TestContractPatchMembers(t *testing.T) {
 				if property.Value.ReadOnly || changed[name] || name == "data_lost_at" {
 					continue
 				}
-				if res := send(name, name, m.another(name, record())); !changed[name] {
+				if res := send(name, name, m.otherValue(name, record())); !changed[name] {
 					t.Errorf("no value of %s by itself changes the record: %s", name, res.Body)
 				}
 			}

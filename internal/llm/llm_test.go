@@ -31,9 +31,9 @@ type scriptedChat struct {
 }
 
 func (s *scriptedChat) Complete(ctx context.Context, r llm.Request) (llm.Answer, error) {
-	play := s.answers[min(len(s.requests), len(s.answers)-1)]
+	step := s.answers[min(len(s.requests), len(s.answers)-1)]
 	s.requests = append(s.requests, r)
-	return play(ctx, r)
+	return step(ctx, r)
 }
 
 func answerText(text string) scriptedAnswer {

@@ -74,7 +74,7 @@ func (c *Client) discover(ctx context.Context) (*oidc.Provider, error) {
 	// The provider fetches new keys later, after this request has ended.
 	p, err := oidc.NewProvider(context.WithoutCancel(c.withHTTPClient(ctx)), c.options.Issuer)
 	if err != nil {
-		return nil, unavailable(fmt.Errorf("discover %s: %w", c.options.Issuer, err))
+		return nil, unavailableFault(fmt.Errorf("discover %s: %w", c.options.Issuer, err))
 	}
 	c.provider = p
 	return p, nil
@@ -109,20 +109,20 @@ func (c *Client) Finish(ctx context.Context, redirect, code string, f signin.Flo
 	tokens, err := c.config(p, redirect).Exchange(c.withHTTPClient(ctx), code, oauth2.VerifierOption(f.Verifier))
 	if err != nil {
 		if refusal, ok := errors.AsType[*oauth2.RetrieveError](err); ok && refusal.Response.StatusCode < http.StatusInternalServerError {
-			return signin.Identity{}, refused(fmt.Errorf("exchange code: %w", err))
+			return signin.Identity{}, refusedFault(fmt.Errorf("exchange code: %w", err))
 		}
-		return signin.Identity{}, unavailable(fmt.Errorf("exchange code: %w", err))
+		return signin.Identity{}, unavailableFault(fmt.Errorf("exchange code: %w", err))
 	}
 	raw, ok := tokens.Extra("id_token").(string)
 	if !ok {
-		return signin.Identity{}, refused(errors.New("the issuer sent no id token"))
+		return signin.Identity{}, refusedFault(errors.New("the issuer sent no id token"))
 	}
 	token, err := p.Verifier(&oidc.Config{ClientID: c.options.ClientID, Now: c.options.Now}).Verify(c.withHTTPClient(ctx), raw)
 	if err != nil {
-		return signin.Identity{}, refused(fmt.Errorf("verify id token: %w", err))
+		return signin.Identity{}, refusedFault(fmt.Errorf("verify id token: %w", err))
 	}
 	if subtle.ConstantTimeCompare([]byte(token.Nonce), []byte(f.Nonce)) != 1 {
-		return signin.Identity{}, refused(errors.New("the id token has another nonce"))
+		return signin.Identity{}, refusedFault(errors.New("the id token has another nonce"))
 	}
 	var claims struct {
 		Email    string `json:"email"`
@@ -130,16 +130,16 @@ func (c *Client) Finish(ctx context.Context, redirect, code string, f signin.Flo
 		Name     string `json:"name"`
 	}
 	if err := token.Claims(&claims); err != nil {
-		return signin.Identity{}, refused(fmt.Errorf("read claims: %w", err))
+		return signin.Identity{}, refusedFault(fmt.Errorf("read claims: %w", err))
 	}
 	return signin.Identity{Issuer: token.Issuer, Subject: token.Subject, Email: claims.Email, Verified: claims.Verified, Name: claims.Name}, nil
 }
 
-func unavailable(cause error) error {
+func unavailableFault(cause error) error {
 	return fault.New(fault.UpstreamError, "The single sign-on does not answer at the moment. Try again, or sign in another way.").Because(cause)
 }
 
-func refused(cause error) error {
+func refusedFault(cause error) error {
 	const message = "The single sign-on did not confirm who you are. Start again."
 	return fault.New(fault.InsufficientPermissions, message, fault.Detail{Code: "not_confirmed", Message: message}).Because(cause)
 }

@@ -359,7 +359,7 @@ func (s *Service) joinNew(ctx context.Context, c Change, t *Token, name, passwor
 }
 
 func (s *Service) join(t *Token, doc linkDoc) Join {
-	return Join{Workspace: t.WorkspaceID, Role: doc.Role, Email: t.Subject, Forget: s.now().Add(-keysEnd)}
+	return Join{Workspace: t.WorkspaceID, Role: doc.Role, Email: t.Subject, Forget: s.now().Add(-leaverKeysKept)}
 }
 
 func checkName(name string) (string, []fault.Detail) {

@@ -182,5 +182,5 @@ type NewSession struct {
 // Switch is a session and its new workspace.
 type Switch struct{ Session, Workspace ident.ID }
 
-// keysEnd is how long after a member left the member's keys are revoked.
-const keysEnd = 30 * 24 * time.Hour
+// leaverKeysKept is how long after a member left the member's keys are revoked.
+const leaverKeysKept = 30 * 24 * time.Hour

@@ -433,12 +433,12 @@ func TestQuotaEvents(t *testing.T) {
 			}
 			w.Clock.Advance(day)
 		}
-		told := map[any]int{}
+		counts := map[any]int{}
 		for _, e := range a.Do("GET", "/v1/events?type=quota.*", nil).Want(200).List().Data {
-			told[e["type"]]++
+			counts[e["type"]]++
 		}
-		if told["quota.warning"] != 2 || told["quota.exceeded"] != 2 {
-			t.Errorf("got %v, want each on both days", told)
+		if counts["quota.warning"] != 2 || counts["quota.exceeded"] != 2 {
+			t.Errorf("got %v, want each on both days", counts)
 		}
 	})
 }

@@ -132,7 +132,7 @@ func (c *Client) runReport(ctx context.Context, creds connection.Credentials, pr
 		order.Dimension.DimensionName = d
 		in.OrderBys = append(in.OrderBys, order)
 	}
-	guard := googleauth.SeenRows[string]{}
+	seen := googleauth.SeenRows[string]{}
 	total := -1
 	for {
 		var page answer
@@ -151,7 +151,7 @@ func (c *Client) runReport(ctx context.Context, creds connection.Credentials, pr
 			c.data.Hold(property, until)
 		}
 		for i := range page.Rows {
-			if err := readRow(guard, dimensions, page.Rows[i].Dimensions, page.Rows[i].Metrics, each); err != nil {
+			if err := readRow(seen, dimensions, page.Rows[i].Dimensions, page.Rows[i].Metrics, each); err != nil {
 				return err
 			}
 		}
@@ -160,31 +160,31 @@ func (c *Client) runReport(ctx context.Context, creds connection.Credentials, pr
 			break
 		}
 	}
-	if len(guard) != total {
+	if len(seen) != total {
 		return googleauth.ReportChanged("missing_rows", "The report has other than the "+strconv.Itoa(total)+" rows that it said it has.")
 	}
 	return nil
 }
 
 // readRow parses a row and passes it on unless it is a duplicate.
-func readRow(guard googleauth.SeenRows[string], dimensions []string, is, figures []value, each func(reportRow, fact.Values) error) error {
-	if len(is) != len(dimensions) || len(figures) != len(metrics) {
+func readRow(seen googleauth.SeenRows[string], dimensions []string, dimensionValues, metricValues []value, each func(reportRow, fact.Values) error) error {
+	if len(dimensionValues) != len(dimensions) || len(metricValues) != len(metrics) {
 		return googleauth.MalformedAnswer("A row of the report has not the columns that were asked for.")
 	}
 	l, key := reportRow{}, ""
 	for i, d := range dimensions {
-		l[d] = is[i].Value
-		key += is[i].Value + "\x00"
+		l[d] = dimensionValues[i].Value
+		key += dimensionValues[i].Value + "\x00"
 	}
 	var v fact.Values
 	for i, m := range []fact.Measure{fact.Conversions, fact.Revenue} {
-		n, ok := googleauth.Millionths(figures[i].Value)
+		n, ok := googleauth.Millionths(metricValues[i].Value)
 		if !ok {
 			return googleauth.MalformedAnswer("A figure in the report is no number.")
 		}
 		v.Set(m, n)
 	}
-	fresh, err := guard.Add(key, v)
+	fresh, err := seen.Add(key, v)
 	if err != nil || !fresh {
 		return err
 	}

@@ -81,7 +81,7 @@ func (c *Client) readView(ctx context.Context, creds connection.Credentials, q *
 	if err != nil {
 		return err
 	}
-	guard := googleauth.SeenRows[rowKey]{}
+	seen := googleauth.SeenRows[rowKey]{}
 	for i := range rows {
 		r := &rows[i]
 		date, ok := clock.ParseDate(r.Segments.Date)
@@ -92,7 +92,7 @@ func (c *Client) readView(ctx context.Context, creds connection.Credentials, q *
 		if err != nil {
 			return err
 		}
-		fresh, err := guard.Add(rowKey{
+		fresh, err := seen.Add(rowKey{
 			r.Segments.Date, r.Campaign.ID, r.AdGroup.ID, r.AdGroupAd.Ad.ID, r.GeographicView.CountryCriterionID, r.GeographicView.LocationType,
 			r.AdGroupCriterion.AgeRange.Type, r.Segments.Device,
 		}, values)

@@ -87,7 +87,7 @@ type reportElement struct {
 // Report implements connection.Client. It passes rows on after each call,
 // because reports have no pages.
 func (c *Client) Report(ctx context.Context, cr connection.Credentials, q connection.Report, each func([]fact.Row) error) error {
-	how, ok := levelQueries[q.Level]
+	query, ok := levelQueries[q.Level]
 	if !ok {
 		return &connection.Error{Class: connection.Refused, Code: "level_unknown", Message: "LinkedIn has no such report."}
 	}
@@ -98,11 +98,11 @@ func (c *Client) Report(ctx context.Context, cr connection.Credentials, q connec
 		}
 		q.Entities = found
 	}
-	r := newReportReader(how, q)
-	if how.campaignsPerCall == 0 {
+	r := newReportReader(query, q)
+	if query.campaignsPerCall == 0 {
 		return c.readCall(ctx, cr, r, nil, each)
 	}
-	for some := range slices.Chunk(q.Entities.Campaigns, how.campaignsPerCall) {
+	for some := range slices.Chunk(q.Entities.Campaigns, query.campaignsPerCall) {
 		ids := []string{}
 		for _, campaign := range some {
 			ids = append(ids, campaign.External)

@@ -61,14 +61,14 @@ var conversionActions = []string{"omni_purchase", "purchase", "offsite_conversio
 
 // reportParams returns the parameters of a report.
 func reportParams(q connection.Report) map[string]any {
-	cut := levelQueries[q.Level]
+	query := levelQueries[q.Level]
 	params := map[string]any{
-		"level": cut.level, "time_increment": 1, "fields": strings.Join(slices.Concat(cut.fields, metricFields), ","),
+		"level": query.level, "time_increment": 1, "fields": strings.Join(slices.Concat(query.fields, metricFields), ","),
 		"time_range":                 map[string]string{"since": q.First.String(), "until": q.Last.String()},
 		"action_attribution_windows": attributionWindows, "summary": []string{"impressions"},
 	}
-	if len(cut.breakdowns) > 0 {
-		params["breakdowns"] = cut.breakdowns
+	if len(query.breakdowns) > 0 {
+		params["breakdowns"] = query.breakdowns
 	}
 	return params
 }

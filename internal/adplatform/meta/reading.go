@@ -48,11 +48,11 @@ func reportChanged(message string) *connection.Error {
 // addPage adds a page. It skips duplicate rows and returns an error if one has
 // changed.
 func (r *reportReader) addPage(p *page[insight]) error {
-	told := p.Summary.Impressions
+	total := p.Summary.Impressions
 	if r.total == "" {
-		r.total = told
+		r.total = total
 	}
-	if told != "" && told != r.total {
+	if total != "" && total != r.total {
 		return reportChanged("The total of the report has changed between two pages.")
 	}
 	rows := make([]fact.Row, 0, len(p.Data))

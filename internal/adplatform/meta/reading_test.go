@@ -88,8 +88,8 @@ func TestRowsAreAdded(t *testing.T) {
 		t.Fatal(err)
 	}
 	sums := map[string]int64{}
-	for about, figures := range got {
-		sums[about] = figures["impressions"]
+	for about, values := range got {
+		sums[about] = values["impressions"]
 	}
 	want := map[string]int64{"1Hikersmobile": 19, "1Hikerstablet": 4, "1mobile": 8, "1Hikerstv": 32, "1Hikersother": 64}
 	if !maps.Equal(sums, want) {

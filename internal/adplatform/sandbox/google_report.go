@@ -28,24 +28,24 @@ type googleResource struct {
 	// rows returns its rows without metrics.
 	rows func(s *Call, a *Account) iter.Seq[googleRow]
 	// level has its metrics; with device if the query selects it.
-	level   Level
-	figures bool
+	level      Level
+	hasMetrics bool
 	// grouped says that it is by ad group: campaigns without ad groups are not
 	// in it.
 	grouped bool
 }
 
 var googleResources = map[string]googleResource{
-	"customer":           {selectable: "customer", rows: listCustomer, level: ByAccount, figures: true},
+	"customer":           {selectable: "customer", rows: listCustomer, level: ByAccount, hasMetrics: true},
 	"customer_client":    {selectable: "customer_client customer", rows: listCustomer},
-	"campaign":           {selectable: "campaign customer", rows: listCampaigns, level: ByCampaign, figures: true},
-	"ad_group":           {selectable: "ad_group campaign customer", rows: listGroups, level: ByAd, figures: true, grouped: true},
-	"ad_group_ad":        {selectable: "ad_group_ad ad_group campaign customer", rows: listAds, level: ByAd, figures: true, grouped: true},
+	"campaign":           {selectable: "campaign customer", rows: listCampaigns, level: ByCampaign, hasMetrics: true},
+	"ad_group":           {selectable: "ad_group campaign customer", rows: listGroups, level: ByAd, hasMetrics: true, grouped: true},
+	"ad_group_ad":        {selectable: "ad_group_ad ad_group campaign customer", rows: listAds, level: ByAd, hasMetrics: true, grouped: true},
 	"ad_group_criterion": {selectable: "ad_group_criterion ad_group campaign customer", rows: listCriteria},
 	"user_list":          {selectable: "user_list customer", rows: listUserLists},
-	"geographic_view":    {selectable: "geographic_view ad_group campaign customer", level: ByCountry, figures: true},
-	"age_range_view":     {selectable: "age_range_view ad_group_criterion ad_group campaign customer", level: ByAgeAndGender, figures: true, grouped: true},
-	"gender_view":        {selectable: "gender_view ad_group_criterion ad_group campaign customer", level: ByAgeAndGender, figures: true, grouped: true},
+	"geographic_view":    {selectable: "geographic_view ad_group campaign customer", level: ByCountry, hasMetrics: true},
+	"age_range_view":     {selectable: "age_range_view ad_group_criterion ad_group campaign customer", level: ByAgeAndGender, hasMetrics: true, grouped: true},
+	"gender_view":        {selectable: "gender_view ad_group_criterion ad_group campaign customer", level: ByAgeAndGender, hasMetrics: true, grouped: true},
 }
 
 // googleMetrics maps Google's metrics to measures.
@@ -64,11 +64,11 @@ func runGAQL(s *Call, a *Account, query string) (*gaql, []googleRow, *googleFail
 	if failure != nil {
 		return nil, nil, failure
 	}
-	figures := q.usesPrefix("metrics.") || q.usesPrefix("segments.")
-	if figures && s.Fault(FaultTooLarge) {
+	withMetrics := q.usesPrefix("metrics.") || q.usesPrefix("segments.")
+	if withMetrics && s.Fault(FaultTooLarge) {
 		return nil, nil, queryError("DATE_RANGE_TOO_WIDE", "The date range is too wide.")
 	}
-	lines := q.resultRows(s, a, resource, figures)
+	lines := q.resultRows(s, a, resource, withMetrics)
 	q.sortRows(lines)
 	if q.limit > 0 && len(lines) > q.limit {
 		lines = lines[:q.limit]
@@ -119,7 +119,7 @@ func (q *gaql) validate() (googleResource, *googleFailure) {
 		switch {
 		case !metric && !attribute:
 			return resource, queryError("UNRECOGNIZED_FIELD", "Unrecognized field in the query: "+strconv.Quote(field)+".")
-		case (of == "metrics" || of == "segments") && !resource.figures:
+		case (of == "metrics" || of == "segments") && !resource.hasMetrics:
 			return resource, queryError("PROHIBITED_METRIC_IN_SELECT_OR_WHERE_CLAUSE", field+" does not go with "+q.from+".")
 		case field == "segments.device" && q.rowLevel(resource) != ByDevice:
 			return resource, queryError("PROHIBITED_SEGMENT_IN_SELECT_OR_WHERE_CLAUSE", field+" does not go with "+q.from+".")
@@ -145,8 +145,8 @@ func (q *gaql) rowLevel(resource googleResource) Level {
 
 // resultRows returns the rows of the answer: those that match the conditions,
 // added up by all selected fields that are not metrics.
-func (q *gaql) resultRows(s *Call, a *Account, resource googleResource, figures bool) []googleRow {
-	if !figures {
+func (q *gaql) resultRows(s *Call, a *Account, resource googleResource, withMetrics bool) []googleRow {
+	if !withMetrics {
 		lines := []googleRow{}
 		for line := range resource.rows(s, a) {
 			if q.matches(&line, false) {
@@ -208,10 +208,10 @@ func (q *gaql) dateBounds(first, last clock.Date) (clock.Date, clock.Date) {
 	return first, last
 }
 
-// matches checks the conditions on metrics, or those on other fields.
-func (q *gaql) matches(line *googleRow, figures bool) bool {
+// matches checks the conditions on metrics if onMetrics is set, else all others.
+func (q *gaql) matches(line *googleRow, onMetrics bool) bool {
 	for _, c := range q.where {
-		if _, metric := googleMetrics[c.field]; metric == figures && !c.matches(line.text(c.field)) {
+		if _, metric := googleMetrics[c.field]; metric == onMetrics && !c.matches(line.text(c.field)) {
 			return false
 		}
 	}

@@ -75,7 +75,7 @@ func (c *linkedInCall) readAnalytics() (q linkedInQuery, refused *linkedInError)
 		return q, linkedInInvalid("At most " + strconv.Itoa(linkedInMaxFields) + " fields can be asked for.")
 	}
 	for _, name := range q.fields {
-		if _, figure := linkedInMetrics[name]; !figure && name != "pivotValues" && name != "dateRange" {
+		if _, isMetric := linkedInMetrics[name]; !isMetric && name != "pivotValues" && name != "dateRange" {
 			return q, linkedInInvalid("There is no field " + name + ".")
 		}
 	}
@@ -183,7 +183,7 @@ func (c *linkedInCall) pivotValue(row *Row, pivot string) string {
 func encodeLinkedInRow(q linkedInQuery, row *Row, pivots []string) map[string]any {
 	element := map[string]any{}
 	for _, name := range q.fields {
-		m, figure := linkedInMetrics[name]
+		m, isMetric := linkedInMetrics[name]
 		n, known := row.Values.Get(m)
 		switch {
 		case name == "pivotValues":
@@ -192,7 +192,7 @@ func encodeLinkedInRow(q linkedInQuery, row *Row, pivots []string) map[string]an
 			year, month, day := row.Date.Calendar()
 			date := map[string]any{"year": year, "month": int(month), "day": day}
 			element[name] = map[string]any{"start": date, "end": date}
-		case !figure || !known:
+		case !isMetric || !known:
 		case m.Money():
 			element[name] = fact.Millionths(n).String()
 		case m.Scaled():

@@ -271,10 +271,10 @@ func (c metaCall) writeAnswer(v any) {
 }
 
 func (c metaCall) writeError(e *metaError) {
-	told := *e
-	told.Type, told.Trace = "OAuthException", "A"+strconv.FormatInt(c.Now().UnixNano(), 36)
-	c.w.Header().Set("X-Fb-Trace-Id", told.Trace)
-	writeMetaError(c.w, told)
+	shown := *e
+	shown.Type, shown.Trace = "OAuthException", "A"+strconv.FormatInt(c.Now().UnixNano(), 36)
+	c.w.Header().Set("X-Fb-Trace-Id", shown.Trace)
+	writeMetaError(c.w, shown)
 }
 
 func writeMetaError(w http.ResponseWriter, e metaError) {
