@@ -44,7 +44,7 @@ type queryReplyRow struct {
 	Labels      map[string]*string `json:"labels"`
 	ExternalIDs map[string]string  `json:"external_ids"`
 	Metrics     metricValues       `json:"metrics"`
-	// PreviousDate is raw, to tell null from what is not there.
+	// PreviousDate is raw, to distinguish null from absent.
 	PreviousDate json.RawMessage `json:"previous_date"`
 	Previous     metricValues    `json:"previous"`
 	Change       metricValues    `json:"change"`
@@ -65,8 +65,8 @@ func readReply(t testing.TB, body []byte) *queryReply {
 	return &a
 }
 
-// equalNumber compares a number as it is written with what it has to be: exact, and
-// with at most six digits after the point.
+// equalNumber compares a number as it is written with the exact value, to six
+// digits after the point.
 func equalNumber(got *json.Number, want *big.Rat) bool {
 	if got == nil || want == nil {
 		return (got == nil) == (want == nil)
@@ -90,7 +90,7 @@ func formatNumber(n *json.Number) string {
 	return string(*n)
 }
 
-// metricDifferences says how numbers differ from those of an outcome.
+// metricDifferences returns how numbers differ from the expected row.
 func metricDifferences(names []string, now, previous, change metricValues, want *expectedRow, compared bool) (list []string) {
 	check := func(where string, got metricValues, want func(string) *big.Rat) {
 		for _, m := range names {
@@ -116,7 +116,7 @@ func metricDifferences(names []string, now, previous, change metricValues, want 
 
 func changeOf(o *expectedRow, m string) *big.Rat { return relativeChange(o.now[m], o.before[m]) }
 
-// rowDifferences says how rows differ from those that they have to be.
+// rowDifferences returns how rows differ from the expected ones.
 func rowDifferences(q *testQuery, rows []queryReplyRow, want []*expectedRow) (list []string) {
 	if len(rows) != len(want) {
 		list = append(list, fmt.Sprintf("rows: got %d want %d", len(rows), len(want)))
@@ -184,7 +184,7 @@ func singleRowDifferences(q *testQuery, got *queryReplyRow, want *expectedRow) (
 	return append(list, metricDifferences(q.Metrics, got.Metrics, got.Previous, got.Change, want, q.Compare != nil)...)
 }
 
-// metaDifferences says what is wrong beside the rows.
+// metaDifferences returns what is wrong besides the rows.
 func metaDifferences(b *referenceData, q *testQuery, a *queryReply, want *expectedResult) (list []string) {
 	bad := func(what string, got, want any) {
 		list = append(list, fmt.Sprintf("%s: got %v want %v", what, got, want))

@@ -10,8 +10,8 @@ import (
 
 func mustID(s string) ident.ID { return ident.ID(s) }
 
-// TestWorkspacesAreSeparate: two workspaces whose data have the same names and ids never see
-// each other's.
+// TestWorkspacesAreSeparate: two workspaces with the same names and ids never
+// see each other's data.
 func TestWorkspacesAreSeparate(t *testing.T) {
 	t.Parallel()
 	w := startService(t)
@@ -24,7 +24,7 @@ func TestWorkspacesAreSeparate(t *testing.T) {
 	}
 	wantTotals(t, one.Client, "1 2", "spend", "clicks")
 	wantTotals(t, other.Client, "10 2", "spend", "clicks")
-	// Neither the connection nor a record of the other can be named.
+	// Connections and records of the other workspace cannot be named.
 	one.Do("POST", feedTarget+"?source="+*b.ConnectionID, rows).WantError(400, "invalid_parameter")
 	one.Do("GET", "/v1/connections/"+*b.ConnectionID, nil).Want(404)
 	cmp := other.Do("POST", "/v1/campaigns", `{"name":"Theirs"}`).Want(201).ID()
@@ -36,7 +36,8 @@ func TestWorkspacesAreSeparate(t *testing.T) {
 	if got := formatNumber(none.Data[0].Metrics["clicks"]); got != "0" {
 		t.Errorf("the other's campaign: got %s clicks want 0", got)
 	}
-	// Replacing in one leaves the other's days alone, and so do rates and imports.
+	// Replacing data in one workspace does not change the other's, and neither
+	// do rates and imports.
 	ingestAnswer(one.Do("POST", feedTarget+"?source=shop&mode=replace&start_date=2026-11-01&end_date=2026-11-01", `[{"date":"2026-11-01","account_id":"a","clicks":5}]`))
 	wantTotals(t, other.Client, "10 3", "spend", "clicks")
 	one.Do("POST", "/v1/rates", `{"rates":[{"date":"2026-11-01","currency":"USD","rate":"2"}]}`).Want(200)
@@ -49,8 +50,8 @@ func TestWorkspacesAreSeparate(t *testing.T) {
 	wantTotals(t, one.Client, "6", "clicks")
 }
 
-// TestRoles: viewers read, editors bring numbers in, admins set rates; a key
-// can be narrowed to either half.
+// TestRoles: viewers read, editors send data, admins set rates; a key can be
+// limited to reading or sending.
 func TestRoles(t *testing.T) {
 	t.Parallel()
 	w := startService(t)

@@ -1,6 +1,6 @@
-// Package analytics_test asks the whole service for numbers and checks every
-// one of them against a second opinion: the rows that were sent, added up in
-// the plainest way. It shares no code with what it judges.
+// Package analytics_test queries the whole service and checks every number
+// against an independent computation: the rows that were sent, added up in the
+// simplest way. It shares no code with the service.
 package analytics_test
 
 import (
@@ -12,19 +12,19 @@ import (
 	"time"
 )
 
-// measures are what rows count.
+// measures are the measures of rows.
 var measures = []string{
 	"impressions", "clicks", "spend", "conversions", "revenue", "leads", "engagements", "video_views", "video_completions",
 	"sends", "deliveries", "opens", "bounces", "unsubscribes", "complaints", "reach",
 }
 
-// row is a daily row as it is sent: its words and its numbers, as text.
+// row is a daily row as it is sent: its fields and its numbers, as text.
 type row struct {
 	words    map[string]string
 	measures map[string]string
 }
 
-// rowKey is what there is one row of.
+// rowKey identifies a row; a later row with the same key replaces it.
 type rowKey struct {
 	connection, account, family  string
 	day                          day
@@ -33,23 +33,23 @@ type rowKey struct {
 	country, age, gender, device string
 }
 
-// entity is something on a platform.
+// entity is a campaign, creative or audience on a platform.
 type entity struct{ external, name, record string }
 
-// entityKey says which entity is meant.
+// entityKey identifies an entity.
 type entityKey struct{ connection, kind, key string }
 
-// account is what an account's numbers are in.
+// account has the currency and the time zone of an account.
 type account struct{ currency, zone string }
 
-// record is one of ours.
+// record is a campaign, creative or audience of the service.
 type record struct {
 	id, kind, name, status, objective, form string
 	tags                                    []string
 	flight                                  *flight
 }
 
-// flight is what a campaign is planned to spend.
+// flight is the planned spend of a campaign.
 type flight struct {
 	start, end *day
 	daily      bool
@@ -77,7 +77,7 @@ type referenceData struct {
 	records  map[string]record
 	sources  map[string]source
 	accounts map[[2]string]account
-	// rates are what a euro was worth.
+	// rates are the values of one euro.
 	rates map[rateDay]*big.Rat
 }
 
@@ -88,7 +88,7 @@ func newReferenceData(now func() time.Time) *referenceData {
 	}
 }
 
-// clone is the book as it is now.
+// clone returns a copy.
 func (b *referenceData) clone() *referenceData {
 	c := *b
 	c.rows, c.entities, c.records = maps.Clone(b.rows), maps.Clone(b.entities), maps.Clone(b.records)
@@ -96,7 +96,7 @@ func (b *referenceData) clone() *referenceData {
 	return &c
 }
 
-// rowKeyOf is where a row of a connection belongs.
+// rowKeyOf returns the key of a row of a connection.
 func rowKeyOf(connection string, r row) rowKey {
 	w := r.words
 	p := rowKey{
@@ -115,13 +115,13 @@ func rowKeyOf(connection string, r row) rowKey {
 	return p
 }
 
-// entityKeyOf tells an entity from others of its connection: the source's own id,
-// else ours, else its name.
+// entityKeyOf returns the key of an entity within its connection: the source's
+// id, else the record's id, else its name.
 func entityKeyOf(kind string, r row) string {
 	return cmp.Or(r.words["external_"+kind+"_id"], r.words[kind+"_id"], r.words[kind+"_name"])
 }
 
-// addRows notes rows; each replaces the one at its place.
+// addRows adds rows; each replaces the row with the same key.
 func (b *referenceData) addRows(connection string, a account, rows []row) {
 	for _, r := range rows {
 		p := rowKeyOf(connection, r)
@@ -159,7 +159,7 @@ func parseNumber(text string) *big.Rat {
 	return n
 }
 
-// replaceRows empties the days of accounts and families, then takes the rows.
+// replaceRows deletes the days of accounts and families, then adds the rows.
 func (b *referenceData) replaceRows(connection string, a account, days span, rows []row) {
 	emptied := map[[2]string]bool{}
 	for _, r := range rows {
@@ -176,20 +176,21 @@ func (b *referenceData) replaceRows(connection string, a account, days span, row
 	b.addRows(connection, a, rows)
 }
 
-// taggedRow is a line as a row of a result sees it: under one of its campaign's
-// tags where rows are by tag.
+// taggedRow is a row in a result: with one of its campaign's tags if the result
+// is by tag.
 type taggedRow struct {
 	rowKey
 	tag string
 }
 
-// entityOf is what is known of the entity that a line names.
+// entityOf returns the entity that a row names.
 func (b *referenceData) entityOf(p rowKey, kind string) entity {
 	key := map[string]string{"campaign": p.campaign, "creative": p.creative, "audience": p.audience}[kind]
 	return b.entities[entityKey{p.connection, kind, key}]
 }
 
-// dimensionValues are what a line has in a dimension, none where it has nothing.
+// dimensionValues returns the values of a row in a dimension, empty if it has
+// none.
 func (b *referenceData) dimensionValues(v taggedRow, dimension string, byTag bool) []string {
 	if dimension == "tag" && !byTag {
 		return b.records[b.entityOf(v.rowKey, "campaign").record].tags
@@ -238,7 +239,7 @@ func (b *referenceData) dimensionValues(v taggedRow, dimension string, byTag boo
 	return []string{text}
 }
 
-// matchingRows are the lines of some days that a question is about.
+// matchingRows returns the rows of some days that match a query.
 func (b *referenceData) matchingRows(q *testQuery, days span) []taggedRow {
 	byTag := slices.Contains(q.Dimensions, "tag")
 	family := q.family()

@@ -35,7 +35,8 @@ var weekdays = []string{"monday", "tuesday", "wednesday", "thursday", "friday", 
 
 func (d day) weekday() string { return weekdays[(int(d.time().Weekday())+6)%7] }
 
-// months moves a day by months; what the month does not have is its last day.
+// months adds months to a day; a day that the month does not have becomes its
+// last day.
 func (d day) months(n int) day {
 	y, m, of := d.time().Date()
 	for ; ; of-- {
@@ -45,7 +46,7 @@ func (d day) months(n int) day {
 	}
 }
 
-// bucket is the first day of what a day belongs to.
+// bucket returns the first day of a day's bucket.
 func (d day) bucket(granularity string) day {
 	y, m, _ := d.time().Date()
 	switch granularity {
@@ -62,14 +63,14 @@ func (d day) bucket(granularity string) day {
 	}
 }
 
-// span is a run of days, both ends included.
+// span is a range of days, both ends included.
 type span struct{ first, last day }
 
 func (s span) has(d day) bool { return d >= s.first && d <= s.last }
 func (s span) days() day      { return s.last - s.first + 1 }
 
-// buckets are the first days of all buckets that a span touches, and for each
-// whether the span has only a part of it.
+// buckets returns the first days of all buckets of a span, and which of them
+// the span has only in part.
 func (s span) buckets(granularity string) (starts []day, partial map[day]bool) {
 	partial = map[day]bool{}
 	for d := s.first.bucket(granularity); d <= s.last; d++ {
@@ -88,13 +89,13 @@ func (s span) buckets(granularity string) (starts []day, partial map[day]bool) {
 	return starts, partial
 }
 
-// units are the calendar's units of the presets that are about one.
+// units are the calendar units of presets.
 var units = map[string]string{
 	"today": "day", "this_week": "week", "this_month": "month", "this_quarter": "quarter", "this_year": "year",
 	"last_week": "week", "last_month": "month", "last_quarter": "quarter", "last_year": "year",
 }
 
-// fullDays are the presets of days that are over.
+// fullDays are the presets of complete days.
 var fullDays = map[string]day{"yesterday": 1, "last_7_days": 7, "last_14_days": 14, "last_28_days": 28, "last_30_days": 30, "last_90_days": 90}
 
 var presets = []string{
@@ -102,7 +103,7 @@ var presets = []string{
 	"this_quarter", "this_year", "last_week", "last_month", "last_quarter", "last_year", "lifetime",
 }
 
-// presetSpan is which days a preset means.
+// presetSpan returns the days of a preset.
 func presetSpan(name string, today day) span {
 	if n := fullDays[name]; n > 0 {
 		return span{today - n, today - 1}
@@ -111,7 +112,7 @@ func presetSpan(name string, today day) span {
 	start := today.bucket(unit)
 	switch {
 	case unit == "":
-		// A lifetime is the longest that may be asked for: 37 months.
+		// lifetime is the longest possible range: 37 months.
 		first := today
 		for (first - 1).months(37) > today {
 			first--
@@ -124,7 +125,7 @@ func presetSpan(name string, today day) span {
 	}
 }
 
-// comparedSpan is the period that a span is compared with.
+// comparedSpan returns the period that a span is compared with.
 func comparedSpan(s span, preset string, to comparison) span {
 	switch to.To {
 	case "previous_year":

@@ -15,10 +15,10 @@ import (
 	"fanfare/internal/fanfaretest"
 )
 
-// What follows uses neither the book nor its evaluator: it adds up whole
-// numbers that it has sent, and reads answers as a caller would.
+// The following tests use neither referenceData nor its evaluation: they add
+// the integers that they sent, and read answers as a caller would.
 
-// sentRow is one row that was sent. A measure below 0 was not.
+// sentRow is one row that was sent. A measure below 0 was not sent.
 type sentRow struct {
 	date                      time.Time
 	campaign, channel, device string
@@ -35,8 +35,8 @@ func (s *sentRow) dimension(name string) string {
 	}[name]
 }
 
-// sumSent are the sums of a measure by values, of the rows that know it; groups
-// are all values that have a row.
+// sumSent returns the sums of a measure by values, of the rows that have it;
+// groups are all values that have a row.
 func sumSent(sales []sentRow, measure string, dimensions []string, first, last time.Time) (sums map[string]int, groups map[string]bool) {
 	sums, groups = map[string]int{}, map[string]bool{}
 	for _, s := range sales {
@@ -67,8 +67,8 @@ func integerOf(n *json.Number) (int, bool) {
 	return v, true
 }
 
-// TestCompareAddsUp asks for random comparisons of random sales and adds their
-// rows up: by group, in all, in both periods.
+// TestCompareAddsUp sends random comparisons and adds their rows: by group, in
+// total, in both periods.
 func TestCompareAddsUp(t *testing.T) {
 	t.Parallel()
 	r, c := seededRand(t), startService(t).Tenant("enterprise")
@@ -160,7 +160,7 @@ func TestCompareAddsUp(t *testing.T) {
 	checkReportTotals(t, c)
 }
 
-// checkWeekdays wants days to have the weekday that their row says.
+// checkWeekdays checks that days have the weekday of their row.
 func checkWeekdays(t *testing.T, body string, rows []queryReplyRow) {
 	t.Helper()
 	for _, r := range rows {
@@ -180,7 +180,7 @@ func checkWeekdays(t *testing.T, body string, rows []queryReplyRow) {
 	}
 }
 
-// checkPagesAndCSV wants the same rows page by page and as a table.
+// checkPagesAndCSV checks that pages and CSV have the same rows.
 func checkPagesAndCSV(t *testing.T, c *fanfaretest.Tenant, body string, answer *queryReply) {
 	t.Helper()
 	rows := []queryReplyRow{}
@@ -210,8 +210,8 @@ func checkPagesAndCSV(t *testing.T, c *fanfaretest.Tenant, body string, answer *
 	}
 }
 
-// checkReportTotals wants the rows of a report to add up to the overview, in both
-// periods.
+// checkReportTotals checks that the rows of a report add up to the overview, in
+// both periods.
 func checkReportTotals(t *testing.T, c *fanfaretest.Tenant) {
 	t.Helper()
 	const params = "?start_date=2026-08-31&end_date=2026-09-29&compare=previous_period&metrics=clicks,spend&limit=3"
@@ -238,7 +238,7 @@ func checkReportTotals(t *testing.T, c *fanfaretest.Tenant) {
 	}
 }
 
-// overviewOf reads the metrics of both periods.
+// overviewOf returns the metrics of both periods.
 func overviewOf(t *testing.T, c *fanfaretest.Tenant, params string) queryReplyRow {
 	t.Helper()
 	var a struct{ Data queryReplyRow }
@@ -248,8 +248,8 @@ func overviewOf(t *testing.T, c *fanfaretest.Tenant, params string) queryReplyRo
 	return a.Data
 }
 
-// TestCompareShowsStoppedCampaigns: what has spent only in the earlier period is a
-// row, in a query, a report and a table.
+// TestCompareShowsStoppedCampaigns: a campaign with spend only in the earlier
+// period is a row in a query, a report and a table.
 func TestCompareShowsStoppedCampaigns(t *testing.T) {
 	t.Parallel()
 	c := startService(t).Tenant("enterprise")
@@ -276,8 +276,8 @@ func TestCompareShowsStoppedCampaigns(t *testing.T) {
 	}
 }
 
-// TestUnreportedMetricsAreNull: rows that were sent by device alone are not zero where
-// they are not asked for by device.
+// TestUnreportedMetricsAreNull: rows that were only sent by device are not zero
+// in other reports.
 func TestUnreportedMetricsAreNull(t *testing.T) {
 	t.Parallel()
 	c := startService(t).Tenant("enterprise")

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// value is what a row has in a dimension.
+// value is the value of a row in a dimension.
 type value struct {
 	text, external, label string
 	null                  bool
@@ -24,22 +24,22 @@ type expectedRow struct {
 	now, before      map[string]*big.Rat
 
 	views, earlier []taggedRow
-	// zeros are the measures that are zero although no line knows them.
+	// zeros are the measures that are zero although no row has them.
 	zeros, zerosBefore map[string]bool
 }
 
-// expectedResult is the whole answer to a question.
+// expectedResult is the whole answer to a query.
 type expectedResult struct {
 	rows   []*expectedRow
 	totals expectedRow
-	// mixed and noRate say that something could not be told.
+	// mixed and noRate say that something is unknown.
 	mixed, noRate bool
-	// noPacing says that a campaign's spend cannot be held against its plan.
+	// noPacing says that a campaign's spend cannot be compared with its plan.
 	noPacing bool
 	zones    map[string]bool
 }
 
-// evaluate answers a question.
+// evaluate computes the answer to a query.
 func (b *referenceData) evaluate(q *testQuery) *expectedResult {
 	days, earlier := q.days(b)
 	views, viewsBefore := b.matchingRows(q, days), []taggedRow{}
@@ -69,15 +69,15 @@ func (b *referenceData) evaluate(q *testQuery) *expectedResult {
 	return &c.expectedResult
 }
 
-// hasStatus says whether the record that a report's rows are about has one of
-// the asked statuses.
+// hasStatus reports whether the record of a report's row has one of the
+// requested statuses.
 func (b *referenceData) hasStatus(q *testQuery, v taggedRow) bool {
 	kind, _, _ := strings.Cut(q.Dimensions[0], "_")
 	r, known := b.records[b.entityOf(v.rowKey, kind).record]
 	return known && slices.Contains(q.statuses, r.status)
 }
 
-// resultBuilder is a result in the making.
+// resultBuilder computes a result.
 type resultBuilder struct {
 	expectedResult
 	b        *referenceData
@@ -85,10 +85,10 @@ type resultBuilder struct {
 	currency string
 	needed   map[string]bool
 	pace     map[string]*big.Rat
-	// whole and wholeBefore are what shares are a part of.
+	// whole and wholeBefore are the totals that shares refer to.
 	whole, wholeBefore sums
-	// totalsKnown says that totals can be told: rows by tag share lines, and where it
-	// is the tags that they do not have that choose them, totals are null.
+	// totalsKnown says that totals are known: rows by tag overlap, and if a
+	// condition excludes tags, totals are null.
 	totalsKnown bool
 }
 
@@ -106,7 +106,7 @@ func (b *referenceData) newResultBuilder(q *testQuery, views, viewsBefore []tagg
 	return c
 }
 
-// compute works out the figures of a row.
+// compute computes the metrics of a row.
 func (c *resultBuilder) compute(o *expectedRow) {
 	var pace *big.Rat
 	if at := slices.Index(c.q.Dimensions, "campaign_id"); at >= 0 && at < len(o.values) && !o.values[at].null {
@@ -129,9 +129,9 @@ func (c *resultBuilder) compute(o *expectedRow) {
 	}
 }
 
-// total adds up the rows of each period; chosen says that a condition on
-// metrics removed some. A measure that is zero in a row is zero in the total. In
-// a period without rows, the reported measures are zero.
+// total adds the rows of each period; chosen says that a condition on metrics
+// removed some. A measure that is zero in a row is zero in the total. In a
+// period without rows, the reported measures are zero.
 func (c *resultBuilder) total(views, viewsBefore []taggedRow, chosen bool, reported, reportedBefore map[string]bool) {
 	c.totals = expectedRow{views: views, earlier: viewsBefore, current: true, paired: c.q.Compare != nil}
 	if chosen {
@@ -165,8 +165,8 @@ func (c *resultBuilder) total(views, viewsBefore []taggedRow, chosen bool, repor
 	}
 }
 
-// buckets are those of one period of a question: their first days, those that
-// the range cuts, and the weekdays that the range has in each.
+// buckets are the buckets of one period of a query: their first days, those
+// that are partial, and the weekdays in each.
 type buckets struct {
 	granularity string
 	starts      []day
@@ -189,7 +189,7 @@ func (q *testQuery) buckets(days span) *buckets {
 	return b
 }
 
-// index is which bucket a day is in.
+// index returns the bucket of a day.
 func (b *buckets) index(d day) int {
 	if len(b.partial) == 0 {
 		return 0
@@ -197,8 +197,8 @@ func (b *buckets) index(d day) int {
 	return slices.Index(b.starts, d.bucket(b.granularity))
 }
 
-// has says whether there is a bucket with an index that has days of the weekday
-// among values.
+// has reports whether there is a bucket with an index that has days of the
+// weekday among values.
 func (b *buckets) has(i int, dimensions []string, values []value) bool {
 	if i >= len(b.starts) {
 		return false
@@ -209,8 +209,8 @@ func (b *buckets) has(i int, dimensions []string, values []value) bool {
 
 func (q *testQuery) dated() bool { return q.Granularity != "" && q.Granularity != "none" }
 
-// groupRows makes a row for every bucket of every combination of values that has a
-// line in either period.
+// groupRows returns a row for every bucket of every combination of values that
+// has a row in either period.
 func (b *referenceData) groupRows(q *testQuery, views, viewsBefore []taggedRow, days, earlier span) []*expectedRow {
 	now, before := q.buckets(days), &buckets{}
 	if q.Compare != nil {
@@ -272,8 +272,8 @@ func keyOfValues(values []value) string {
 	return key.String()
 }
 
-// rowValues are the values of a line. Where none of ours is linked, what the
-// platform calls it tells groups apart.
+// rowValues returns the values of a row. Without a linked record, the
+// platform's name separates groups.
 func (b *referenceData) rowValues(q *testQuery, v taggedRow) []value {
 	var list []value
 	for _, d := range q.Dimensions {
@@ -298,7 +298,7 @@ func (b *referenceData) rowValues(q *testQuery, v taggedRow) []value {
 	return list
 }
 
-// recordValues are the values of all records that the question may be about.
+// recordValues returns the values of all records that the query may be about.
 func (b *referenceData) recordValues(q *testQuery) (list [][]value) {
 	kind := ""
 	for _, d := range q.Dimensions {
@@ -344,8 +344,8 @@ func (b *referenceData) recordValues(q *testQuery) (list [][]value) {
 	return list
 }
 
-// keepsValue says whether a row's figure satisfies a condition. What is not known
-// satisfies only denials.
+// keepsValue reports whether a metric satisfies a condition. An unknown one
+// satisfies only negations.
 func (n *condition) keepsValue(v *big.Rat) bool {
 	if v == nil {
 		return n.Op == "is_null" || n.Op == "ne" || n.Op == "not_in"

@@ -11,9 +11,9 @@ import (
 	"fanfare/internal/fanfaretest"
 )
 
-// TestRates: amounts are shown in any currency that there is a rate for, each
-// fact rounded by itself; where a rate is missing the figure is null, and a
-// warning says which.
+// TestRates: amounts are converted to any currency with a rate, each fact
+// rounded separately; without a rate the metric is null, and a warning names
+// the rate.
 func TestRates(t *testing.T) {
 	t.Parallel()
 	c := startService(t).Tenant("enterprise")
@@ -62,7 +62,7 @@ func TestRates(t *testing.T) {
 	}
 }
 
-// campaignAmount is an amount of a campaign, as it shows it.
+// campaignAmount returns an amount of a campaign.
 func campaignAmount(c *fanfaretest.Client, id, field string) string {
 	v, _ := c.Do("GET", "/v1/campaigns/"+id, nil).Want(200).Record()[field].(map[string]any)
 	if v == nil {
@@ -80,8 +80,8 @@ func deliveryIssues(c *fanfaretest.Client, id string) []string {
 	return list
 }
 
-// TestSpendTooLarge: spend beyond what can be told exactly is null, and keeps
-// no other campaign of the workspace from its budget.
+// TestSpendTooLarge: spend that is too large to be exact is null, and does not
+// affect other campaigns' budgets.
 func TestSpendTooLarge(t *testing.T) {
 	t.Parallel()
 	w := startService(t)
@@ -114,7 +114,7 @@ func TestSpendTooLarge(t *testing.T) {
 	}
 }
 
-// TestBudgets: what facts say is spent moves campaigns.
+// TestBudgets: spend in facts changes the status of campaigns.
 func TestBudgets(t *testing.T) {
 	t.Parallel()
 	w := startService(t)
@@ -158,7 +158,7 @@ func TestBudgets(t *testing.T) {
 		t.Errorf("got %v want currency_mismatch", deliveryIssues(c.Client, euro))
 	}
 	c.Do("POST", "/v1/rates", `{"rates":[{"date":"2026-11-14","currency":"USD","rate":"1.1"}]}`).Want(200)
-	// Facts count whatever they are broken down by, but only once.
+	// Facts count in every breakdown, but only once.
 	feed(`[{"date":"2026-11-15","campaign_id":"TOTAL","spend":"59.75"},{"date":"2026-11-15","campaign_id":"TOTAL","country":"DE","spend":"59.75"},{"date":"2026-11-15","campaign_id":"DAILY","spend":10}]`)
 	want(total, "100.00 USD", "0.00 USD", "completed")
 	want(daily, "40.00 USD", "0.00 USD", "active")
@@ -176,7 +176,7 @@ func TestBudgets(t *testing.T) {
 	}
 	c.Do("PATCH", "/v1/campaigns/"+total, `{"budget":{"amount":"150"}}`).Want(200)
 	want(total, "100.00 USD", "50.00 USD", "paused")
-	// A correction takes spend back.
+	// A correction reduces spend.
 	feed(`[{"date":"2026-11-15","campaign_id":"TOTAL","spend":"-0.5"}]`)
 	want(total, "39.75 USD", "110.25 USD", "paused")
 	w.Clock.Advance(24 * time.Hour)
@@ -184,7 +184,7 @@ func TestBudgets(t *testing.T) {
 	want(daily, "40.00 USD", "10.00 USD", "active")
 }
 
-// TestInsights: what an audience's insights say is what was sent.
+// TestInsights: an audience's insights equal what was sent.
 func TestInsights(t *testing.T) {
 	t.Parallel()
 	c := startService(t).Tenant("enterprise")
@@ -261,8 +261,8 @@ func TestInsights(t *testing.T) {
 	}
 }
 
-// TestVariants: a variant shows what is known of the ads linked to it, and
-// counts for its creative.
+// TestVariants: a variant shows the metrics of its linked ads, which also count
+// for its creative.
 func TestVariants(t *testing.T) {
 	t.Parallel()
 	c := startService(t).Tenant("enterprise")

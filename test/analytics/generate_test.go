@@ -15,7 +15,7 @@ var (
 	granularities = []string{"none", "day", "week", "month", "quarter", "year"}
 )
 
-// randomQuery is any valid query.
+// randomQuery returns a valid query.
 func (g *testWorkspace) randomQuery() *testQuery {
 	q := &testQuery{Granularity: g.pickOne("", "", "none", "day", "week", "month", "quarter", "year")}
 	dated := q.dated()
@@ -64,7 +64,7 @@ func (g *testWorkspace) addDimension(q *testQuery) {
 	}
 }
 
-// randomRange is a period; where rows are by day it is not too long.
+// randomRange returns a period; with daily rows it is short.
 func (g *testWorkspace) randomRange(granularity string) *period {
 	switch {
 	case g.withProbability(15):
@@ -114,7 +114,7 @@ func (g *testWorkspace) addFilters(q *testQuery) {
 	}
 	q.filter, q.Filters = &n, n
 	if n.And != nil && g.withProbability(40) {
-		// A bare array means the same.
+		// An array means the same.
 		q.Filters = n.And
 	}
 	if !q.answerable() {
@@ -122,7 +122,7 @@ func (g *testWorkspace) addFilters(q *testQuery) {
 	}
 }
 
-// answerable reports whether one report knows all dimensions.
+// answerable reports whether one report has all dimensions.
 func (q *testQuery) answerable() bool {
 	var special []string
 	for _, d := range append(slices.Clone(q.Dimensions), q.filter.fields()...) {
@@ -185,7 +185,7 @@ func (g *testWorkspace) randomLeaf() condition {
 	return n
 }
 
-// randomValue is one that rows may have.
+// randomValue returns a value that rows may have.
 func (g *testWorkspace) randomValue(dimension string) string {
 	f := g.feeds[g.r.IntN(len(g.feeds))]
 	switch dimension {
@@ -262,7 +262,7 @@ func (g *testWorkspace) addOrder(q *testQuery) {
 	}
 }
 
-// recordDimensions are the dimensions that a record itself has.
+// recordDimensions are the dimensions of a record itself.
 var recordDimensions = map[string][]string{
 	"campaign_id": {"campaign_id", "campaign_name", "campaign_status", "objective"}, "creative_id": {"creative_id", "creative_name", "creative_type"},
 	"audience_id": {"audience_id", "audience_name"}, "connection_id": {"connection_id", "platform"},

@@ -15,7 +15,7 @@ import (
 	"fanfare/internal/fanfaretest"
 )
 
-// imported is an import as the service tells of it.
+// imported is an import in an answer.
 type imported struct {
 	ID          string            `json:"id"`
 	Status      string            `json:"status"`
@@ -59,7 +59,7 @@ func importAction(c *fanfaretest.Client, i imported, action string) imported {
 	return i
 }
 
-// allAnswers is everything that can be seen of the numbers.
+// allAnswers returns all answers that depend on the data.
 func allAnswers(t testing.TB, c *fanfaretest.Client) string {
 	t.Helper()
 	var b strings.Builder
@@ -70,7 +70,7 @@ func allAnswers(t testing.TB, c *fanfaretest.Client) string {
 	return b.String()
 }
 
-// TestImportLifecycle goes the whole way with a file of the kind that people have.
+// TestImportLifecycle uploads, previews, commits and undoes a typical file.
 func TestImportLifecycle(t *testing.T) {
 	t.Parallel()
 	w := startService(t)
@@ -120,8 +120,8 @@ func TestImportLifecycle(t *testing.T) {
 	c.Do("POST", "/v1/imports/"+i.ID+"/undo", nil).WantError(409, "invalid_state")
 }
 
-// TestDrillUndo: whatever was imported over whatever, undoing brings the
-// numbers back exactly.
+// TestDrillUndo: undoing any sequence of imports restores the previous numbers
+// exactly.
 func TestDrillUndo(t *testing.T) {
 	t.Parallel()
 	g := newTestWorkspace(t, seededRand(t))
@@ -151,7 +151,7 @@ func TestDrillUndo(t *testing.T) {
 	}
 }
 
-// difference is where two texts part.
+// difference returns where two texts differ.
 func difference(got, want string) string {
 	at := 0
 	for at < min(len(got), len(want)) && got[at] == want[at] {
@@ -161,8 +161,8 @@ func difference(got, want string) string {
 	return "got …" + around(got) + "…\nwant …" + around(want) + "…"
 }
 
-// TestImportsInAnyOrder: an import that something newer lies over goes without
-// a trace, and what it had replaced comes back when the newer one goes.
+// TestImportsInAnyOrder: an import that a newer one replaced can be undone, and
+// undoing the newer one restores what it replaced.
 func TestImportsInAnyOrder(t *testing.T) {
 	t.Parallel()
 	c := startService(t).Tenant("enterprise")
@@ -179,8 +179,8 @@ func TestImportsInAnyOrder(t *testing.T) {
 	wantTotals(t, c.Client, "0", "clicks")
 }
 
-// TestImportErrors: wrong rows are told by their line, and are left out only
-// when the caller says so.
+// TestImportErrors: invalid rows are reported by line, and skipped only if the
+// caller requests it.
 func TestImportErrors(t *testing.T) {
 	t.Parallel()
 	w := startService(t)
@@ -214,7 +214,7 @@ func TestImportErrors(t *testing.T) {
 	c.Do("POST", "/v1/imports/"+i.ID+"/undo", nil).WantError(409, "invalid_state")
 }
 
-// TestParquet: a file of columns brings the same numbers as the table.
+// TestParquet: a Parquet file gives the same numbers as a CSV file.
 func TestParquet(t *testing.T) {
 	t.Parallel()
 	c := startService(t).Tenant("enterprise")
@@ -248,7 +248,7 @@ func makeParquet(t *testing.T, name, query string) {
 	}
 }
 
-// TestTemplate: the table to fill in can be brought in as it is.
+// TestTemplate: the template can be imported unchanged.
 func TestTemplate(t *testing.T) {
 	t.Parallel()
 	c := startService(t).Tenant("enterprise")

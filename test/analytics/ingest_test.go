@@ -10,7 +10,7 @@ import (
 	"fanfare/internal/fanfaretest"
 )
 
-// ingested is what an answer says about rows.
+// ingested is the answer to sent rows.
 type ingested struct {
 	ConnectionID *string  `json:"connection_id"`
 	Mode         string   `json:"mode"`
@@ -32,7 +32,7 @@ func ingestAnswer(res *fanfaretest.Response) (in ingested) {
 	return in
 }
 
-// totals asks for sums over a month and writes them in the order of names.
+// totals returns the sums of a month in the order of names.
 func totals(c *fanfaretest.Client, names ...string) string {
 	body, _ := json.Marshal(map[string]any{"metrics": names, "date_range": map[string]any{"start_date": "2026-10-20", "end_date": "2026-11-17"}})
 	a := readReply(c.World.T, c.Do("POST", "/v1/analytics/query", body).Want(200).Body)
@@ -52,8 +52,8 @@ func wantTotals(t *testing.T, c *fanfaretest.Client, want string, names ...strin
 
 const feedTarget = "/v1/ingest/metrics"
 
-// TestInvalidRows: each row stands for itself, and the wrong ones are told by
-// their place, field and rule.
+// TestInvalidRows: rows are checked separately, and invalid ones are reported
+// by position, field and rule.
 func TestInvalidRows(t *testing.T) {
 	t.Parallel()
 	w := startService(t)
@@ -94,7 +94,7 @@ func TestInvalidRows(t *testing.T) {
 				t.Errorf("got %+v want %s at %q, meaning %q", e, test.code, test.field, test.meant)
 			}
 			wantTotals(t, c.Client, "15", "clicks")
-			// The same call, all or nothing, changes nothing.
+			// The same call in all-or-nothing mode changes nothing.
 			other := w.Tenant("enterprise")
 			refusal := other.Do("POST", feedTarget+"?atomic=true", rows).WantError(422, "validation_failed")
 			if !slices.ContainsFunc(refusal.Details, func(d fanfaretest.Detail) bool { return strings.HasPrefix(d.Field, "rows[1]") && d.Code == test.code }) {
@@ -105,8 +105,8 @@ func TestInvalidRows(t *testing.T) {
 	}
 }
 
-// TestUpsertAndReplace: a row replaces its own place; a window is replaced as
-// a whole, in the reports that the rows belong to.
+// TestUpsertAndReplace: a row replaces the row with the same key; a window is
+// replaced as a whole, in the reports of its rows.
 func TestUpsertAndReplace(t *testing.T) {
 	t.Parallel()
 	c := startService(t).Tenant("enterprise")
@@ -116,7 +116,7 @@ func TestUpsertAndReplace(t *testing.T) {
 	}
 	feed("", `[{"date":"2026-11-01","channel":"email","clicks":1,"spend":1},{"date":"2026-11-02","channel":"sms","clicks":2},{"date":"2026-11-04","clicks":4}]`)
 	feed("", `[{"date":"2026-11-01","channel":"email","clicks":10}]`)
-	// A row is replaced with all its measures: what it does not name any more is unknown.
+	// A row is replaced with all its measures: absent ones are unknown.
 	wantTotals(t, c.Client, "16 null", "clicks", "spend")
 	feed("", `[{"date":"2026-11-01","country":"DE","clicks":1},{"date":"2026-11-02","account_id":"b","clicks":100}]`)
 	if in := feed(days, `[{"date":"2026-11-03","clicks":7}]`); in.Mode != "replace" || !slices.Equal(in.Families, []string{"base"}) {
@@ -130,7 +130,8 @@ func TestUpsertAndReplace(t *testing.T) {
 	ingestAnswer(c.Do("POST", feedTarget+"?source=other", `[{"date":"2026-11-02","clicks":1000}]`))
 	feed(days+"&families=base,geo", `[]`)
 	wantTotals(t, c.Client, "1104", "clicks")
-	// Rows outside of the window are refused, and all wrong rows empty nothing.
+	// Rows outside of the window are refused, and a call with only invalid rows
+	// deletes nothing.
 	c.Do("POST", feedTarget+"?source=other"+days, `[{"date":"2026-11-09","clicks":1}]`).WantError(422, "validation_failed")
 	wantTotals(t, c.Client, "1104", "clicks")
 	for _, bad := range []string{"&mode=replace", "&mode=replace&start_date=2026-11-02&end_date=2026-11-01", "&start_date=2026-11-01", "&families=base", "&mode=append", "&families=country&mode=replace&start_date=2026-11-01&end_date=2026-11-01"} {
@@ -138,7 +139,7 @@ func TestUpsertAndReplace(t *testing.T) {
 	}
 }
 
-// TestReplay: a call with a key happens once, whatever has happened since.
+// TestReplay: a call with a key has an effect once, whatever happened since.
 func TestReplay(t *testing.T) {
 	t.Parallel()
 	c := startService(t).Tenant("enterprise")
@@ -155,7 +156,7 @@ func TestReplay(t *testing.T) {
 	wantTotals(t, c.Client, "2", "clicks")
 }
 
-// TestLines: rows may come one a line.
+// TestLines: rows may be NDJSON.
 func TestLines(t *testing.T) {
 	t.Parallel()
 	c := startService(t).Tenant("enterprise")
@@ -165,7 +166,7 @@ func TestLines(t *testing.T) {
 		t.Errorf("got %+v want one of three rejected", in)
 	}
 	wantTotals(t, c.Client, "4", "clicks")
-	// A line that is no JSON spoils only itself.
+	// A line that is not JSON affects no other line.
 	broken := ingestAnswer(c.Do("POST", feedTarget, "{\"date\":\"2026-11-01\",\"clicks\":9}\n{\"date\":\n{\"date\":\"2026-11-04\",\"clicks\":2}", ndjson))
 	if broken.Accepted != 2 || len(broken.Rejected) != 1 || broken.Rejected[0].Index != 1 {
 		t.Errorf("got %+v want row 1 rejected", broken)
@@ -175,7 +176,7 @@ func TestLines(t *testing.T) {
 	c.Do("POST", feedTarget, `[]`, "Content-Type: text/plain").WantError(415, "unsupported_media_type")
 }
 
-// TestManyRows: 50,000 rows are a call, one more is too many.
+// TestManyRows: 50,000 rows per call are allowed, one more is not.
 func TestManyRows(t *testing.T) {
 	t.Parallel()
 	c := startService(t).Tenant("enterprise")
@@ -205,8 +206,8 @@ func TestManyRows(t *testing.T) {
 	}
 }
 
-// TestAccounts: the currency and the zone of an account are those of its first
-// rows.
+// TestAccounts: the currency and the time zone of an account are those of its
+// first rows.
 func TestAccounts(t *testing.T) {
 	t.Parallel()
 	c := startService(t).Tenant("enterprise")

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// queriesPerLaw is how many questions each law is held against.
+// queriesPerLaw is the number of random queries per law.
 func queriesPerLaw() int {
 	if fullDrill {
 		return 1000
@@ -17,7 +17,7 @@ func queriesPerLaw() int {
 	return 15
 }
 
-// plainQuery is a question without what would choose or hide rows.
+// plainQuery returns a query without filters and limits.
 func (g *testWorkspace) plainQuery() *testQuery {
 	q := g.randomQuery()
 	q.OrderBy, q.Include, q.Compare, q.Limit = nil, nil, nil, 10_000
@@ -31,7 +31,7 @@ func (g *testWorkspace) plainQuery() *testQuery {
 	return q
 }
 
-// allPages asks a question for all its rows, page by page.
+// allPages returns all rows of a query, page by page.
 func (g *testWorkspace) allPages(q *testQuery) *queryReply {
 	g.t.Helper()
 	a := readReply(g.t, g.sendQuery(q).Want(200).Body)
@@ -50,7 +50,7 @@ func (g *testWorkspace) lawBroken(q *testQuery, format string, args ...any) {
 	g.t.Errorf("%s: %s", body, fmt.Sprintf(format, args...))
 }
 
-// combination is what tells the rows of one bucket apart.
+// combination identifies the rows of one bucket.
 func (r *queryReplyRow) combination(dimensions []string) string {
 	var key strings.Builder
 	for _, d := range dimensions {
@@ -66,8 +66,8 @@ func (r *queryReplyRow) combination(dimensions []string) string {
 	return key.String()
 }
 
-// TestDrillBuckets wants buckets to add up: whatever the granularity, the rows
-// of a combination sum to its row without one.
+// TestDrillBuckets checks that the buckets of a combination add up to its row
+// without buckets.
 func TestDrillBuckets(t *testing.T) {
 	t.Parallel()
 	g := newTestWorkspace(t, seededRand(t))
@@ -106,8 +106,8 @@ func TestDrillBuckets(t *testing.T) {
 		for _, r := range whole.Data {
 			key := r.combination(q.Dimensions)
 			for m, n := range r.Metrics {
-				// A bucket may not know what the whole does not need to know,
-				// but where all buckets know, so does the whole.
+				// A bucket may be unknown where the whole is known, but not the
+				// other way round.
 				got := sums[key][m]
 				if unknown[key][m] && n == nil {
 					continue
@@ -120,7 +120,7 @@ func TestDrillBuckets(t *testing.T) {
 	}
 }
 
-// TestDrillRatios wants derived metrics to be quotients of the sums beside
+// TestDrillRatios checks that derived metrics are ratios of the sums beside
 // them.
 func TestDrillRatios(t *testing.T) {
 	t.Parallel()
@@ -150,8 +150,8 @@ func TestDrillRatios(t *testing.T) {
 	}
 }
 
-// TestDrillCompare wants a comparison to be two plain queries: every row of
-// both is in it once, with the same numbers, and rows and totals agree.
+// TestDrillCompare checks that a comparison equals two plain queries: every row
+// of both is in it once, with the same numbers, and rows and totals agree.
 func TestDrillCompare(t *testing.T) {
 	t.Parallel()
 	g := newTestWorkspace(t, seededRand(t))
@@ -182,8 +182,8 @@ func TestDrillCompare(t *testing.T) {
 	}
 }
 
-// checkUnion wants the rows of two answers in a comparison of both, and beside them
-// only what is zero or unknown.
+// checkUnion checks that a comparison has the rows of both answers, and besides
+// them only zero or unknown values.
 func (g *testWorkspace) checkUnion(q *testQuery, a, now, before *queryReply) {
 	g.t.Helper()
 	left := [2]map[string]metricValues{{}, {}}
@@ -226,8 +226,8 @@ func dateOrEmpty(d *string) string {
 	return " on " + *d
 }
 
-// checkTotals wants the rows of both periods to add up to the totals. What a row does
-// not know is not part of them.
+// checkTotals checks that the rows of both periods add up to the totals.
+// Unknown values do not count.
 func (g *testWorkspace) checkTotals(q *testQuery, a *queryReply) {
 	g.t.Helper()
 	for _, m := range q.Metrics {

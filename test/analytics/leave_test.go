@@ -14,7 +14,7 @@ import (
 	"fanfare/internal/metrics/metricstest"
 )
 
-// slowEngine is an engine whose queries take until their caller stops waiting.
+// slowEngine is an engine whose queries run until their caller cancels.
 type slowEngine struct {
 	*metricstest.Naive
 	began   chan struct{}
@@ -30,7 +30,8 @@ func (s *slowEngine) Query(ctx context.Context, _ *analytics.Plan) ([]analytics.
 	return nil, ctx.Err()
 }
 
-// TestQueryStopsWithCaller wants the query of a client that goes away to stop.
+// TestQueryStopsWithCaller checks that the query of a disconnected client is
+// canceled.
 func TestQueryStopsWithCaller(t *testing.T) {
 	t.Parallel()
 	for _, target := range []string{"POST /v1/analytics/query", "GET /v1/analytics/campaigns"} {

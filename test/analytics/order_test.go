@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// compare puts rows in the question's order: what is not known comes last, and
-// ties are in the order of dates and values.
+// compare orders rows as the query requests: unknown values last, ties by date
+// and values.
 func (q *testQuery) compare(x, y *expectedRow) int {
 	dated := q.dated()
 	order := q.OrderBy
@@ -82,8 +82,8 @@ func (q *testQuery) by(o sortOrder, x, y *expectedRow) int {
 	return turn(l.Cmp(r))
 }
 
-// compareDates puts rows without a bucket of their own behind the others, in
-// the order of the days that they are compared with.
+// compareDates orders rows without a bucket after the others, by the days that
+// they are compared with.
 func compareDates(x, y *expectedRow) int {
 	if x.current && y.current {
 		return cmp.Compare(x.date, y.date)
@@ -107,7 +107,7 @@ func compareValues(dimension string, x, y value, desc bool) int {
 	return turn * strings.Compare(x.text, y.text)
 }
 
-// compareEmpty puts what is empty behind what is not.
+// compareEmpty orders empty values last.
 func compareEmpty(x, y bool) int {
 	switch {
 	case x && !y:

@@ -10,9 +10,8 @@ import (
 	"time"
 )
 
-// TestDrillPages reads answers page by page while numbers keep coming in: all
-// pages together are one answer, that of a moment at which the first page was
-// asked for.
+// TestDrillPages reads pages while data is written: all pages together are one
+// answer, as of the first page.
 func TestDrillPages(t *testing.T) {
 	t.Parallel()
 	g := newTestWorkspace(t, seededRand(t))
@@ -20,7 +19,7 @@ func TestDrillPages(t *testing.T) {
 	stop := make(chan struct{})
 	var writer sync.WaitGroup
 	writer.Go(func() { g.keepWriting(s, stop) })
-	// Chance belongs to the writer now, so questions are fixed.
+	// The writer uses the random source now, so queries are fixed.
 	rounds := queriesPerLaw() / 2
 	for i := range rounds {
 		q := &testQuery{
@@ -39,11 +38,11 @@ func TestDrillPages(t *testing.T) {
 	t.Logf("%d answers in pages during %d writes", rounds, len(s.list))
 }
 
-// dataStates are what the workspace has held, one after another.
+// dataStates are the successive states of the workspace.
 type dataStates struct {
 	mu   sync.Mutex
 	list []*referenceData
-	// committed is how many of them are surely there.
+	// committed is how many of them are certainly stored.
 	committed int
 }
 
@@ -59,7 +58,8 @@ func (s *dataStates) end() {
 	s.committed = len(s.list) - 1
 }
 
-// bounds are the last state that is surely there and the last that may be.
+// bounds returns the last state that is certainly stored and the last that may
+// be.
 func (s *dataStates) bounds() (sure, maybe int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -72,7 +72,7 @@ func (s *dataStates) between(from, to int) []*referenceData {
 	return slices.Clone(s.list[from : to+1])
 }
 
-// keepWriting replaces whole weeks of one source until it is told to stop.
+// keepWriting replaces whole weeks of one source until stop is closed.
 func (g *testWorkspace) keepWriting(s *dataStates, stop chan struct{}) {
 	f := &g.feeds[0]
 	for {
@@ -93,7 +93,7 @@ func (g *testWorkspace) keepWriting(s *dataStates, stop chan struct{}) {
 	}
 }
 
-// readPages reads all pages, and tells which states the first may be of.
+// readPages reads all pages, and returns the states that the first may have.
 func (g *testWorkspace) readPages(q *testQuery, s *dataStates) (rows []queryReplyRow, from, to int) {
 	g.t.Helper()
 	from, _ = s.bounds()
@@ -113,7 +113,7 @@ func (g *testWorkspace) readPages(q *testQuery, s *dataStates) (rows []queryRepl
 	}
 }
 
-// TestCursors says what a cursor is good for, and what not.
+// TestCursors checks valid and invalid uses of cursors.
 func TestCursors(t *testing.T) {
 	t.Parallel()
 	w := startService(t)

@@ -11,7 +11,7 @@ import (
 	"fanfare/internal/fanfaretest"
 )
 
-// queryCounts is how many are asked of one world.
+// queryCounts returns the number of workspaces and of queries for each.
 func queryCounts() (worlds, each int) {
 	if fullDrill {
 		return 20, 500
@@ -19,9 +19,9 @@ func queryCounts() (worlds, each int) {
 	return 1, 120
 }
 
-// TestDrillQuery asks random questions about random numbers and checks every
-// value of every answer, to the millionth. In between numbers come in, are
-// corrected and replaced, and records change.
+// TestDrillQuery sends random queries on random data and checks every value to
+// the millionth. In between data is added, corrected and replaced, and records
+// change.
 func TestDrillQuery(t *testing.T) {
 	t.Parallel()
 	r := seededRand(t)
@@ -47,7 +47,7 @@ func TestDrillQuery(t *testing.T) {
 	}
 }
 
-// sendQuery puts a question.
+// sendQuery sends a query.
 func (g *testWorkspace) sendQuery(q *testQuery, headers ...string) *fanfaretest.Response {
 	g.t.Helper()
 	body, err := json.Marshal(q)
@@ -57,7 +57,7 @@ func (g *testWorkspace) sendQuery(q *testQuery, headers ...string) *fanfaretest.
 	return g.Do("POST", "/v1/analytics/query", body, headers...)
 }
 
-// checkQuery asks a question and says what is wrong with the answer.
+// checkQuery sends a query and returns what is wrong with the answer.
 func (g *testWorkspace) checkQuery(q *testQuery) []string {
 	want := g.evaluate(q)
 	if len(want.rows) > 10_000 {
@@ -65,7 +65,7 @@ func (g *testWorkspace) checkQuery(q *testQuery) []string {
 	}
 	q.Limit = 10_000
 	if g.withProbability(25) {
-		// What was asked before may be answered in another way.
+		// A repeated query may be answered from a cache.
 		_, _ = g.sendQuery(q), g.sendQuery(q)
 	}
 	res := g.sendQuery(q)
@@ -86,7 +86,7 @@ func (g *testWorkspace) checkQuery(q *testQuery) []string {
 	return faults
 }
 
-// checkCSV asks for CSV and compares it with the rows.
+// checkCSV requests CSV and compares it with the rows.
 func (g *testWorkspace) checkCSV(q *testQuery, a *queryReply) (faults []string) {
 	res := g.sendQuery(q, "Accept: text/csv").Want(200)
 	lines, err := csv.NewReader(strings.NewReader(string(res.Body))).ReadAll()
@@ -119,7 +119,7 @@ func (g *testWorkspace) checkCSV(q *testQuery, a *queryReply) (faults []string) 
 	return faults
 }
 
-// checkNDJSON asks for NDJSON and wants the same rows.
+// checkNDJSON requests NDJSON and compares it with the rows.
 func (g *testWorkspace) checkNDJSON(q *testQuery, body []byte) (faults []string) {
 	var a struct {
 		Data []json.RawMessage `json:"data"`
@@ -143,8 +143,8 @@ func (g *testWorkspace) checkNDJSON(q *testQuery, body []byte) (faults []string)
 	return faults
 }
 
-// TestQueryWithoutFacts: without a fact there is one row, nothing has happened, and
-// nobody was reached.
+// TestQueryWithoutFacts: without facts there is one row with zeros, and reach
+// is null.
 func TestQueryWithoutFacts(t *testing.T) {
 	t.Parallel()
 	c := startService(t).Tenant("enterprise")
@@ -163,8 +163,8 @@ func TestQueryWithoutFacts(t *testing.T) {
 	}
 }
 
-// TestLargestSums: sums are exact as far as they can be told at all, and beyond
-// that refused instead of rounded.
+// TestLargestSums: sums are exact up to the limit, and refused beyond it
+// instead of rounded.
 func TestLargestSums(t *testing.T) {
 	t.Parallel()
 	c := startService(t).Tenant("enterprise")

@@ -23,11 +23,10 @@ type testQuery struct {
 	Cursor      string      `json:"cursor,omitempty"`
 	DryRun      bool        `json:"dry_run,omitempty"`
 
-	// filter is what Filters says.
+	// filter is the parsed form of Filters.
 	filter *condition
-	// statuses and sort are what reports have beyond a query: the statuses of
-	// the records that rows are about, and a metric that need not be shown, or
-	// name.
+	// statuses and sort are for reports only: the statuses of records, and a
+	// sort metric that need not be shown, or name.
 	statuses []string
 	sort     *sortOrder
 }
@@ -56,7 +55,7 @@ type include struct {
 	TotalRows *bool `json:"total_rows,omitempty"`
 }
 
-// condition is a condition: one of the three, or a leaf.
+// condition is one of and, or and not, or a leaf.
 type condition struct {
 	And []condition `json:"and,omitempty"`
 	Or  []condition `json:"or,omitempty"`
@@ -67,14 +66,14 @@ type condition struct {
 	Values []any  `json:"values,omitempty"`
 }
 
-// families are the reports that know a dimension; those that are not named
-// here are known to all.
+// families are the reports that have a dimension; all reports have the
+// dimensions that are not listed.
 var families = map[string]string{
 	"creative_id": "base", "creative_name": "base", "creative_type": "base",
 	"country": "geo", "age_range": "demographic", "gender": "demographic", "device": "device",
 }
 
-// family is the report that answers the question.
+// family returns the report that answers the query.
 func (q *testQuery) family() string {
 	for _, d := range append(slices.Clone(q.Dimensions), q.filter.fields()...) {
 		if f := families[d]; f != "" {
@@ -84,7 +83,7 @@ func (q *testQuery) family() string {
 	return "base"
 }
 
-// fields are the names in a condition.
+// fields returns the names in a condition.
 func (n *condition) fields() []string {
 	if n == nil {
 		return nil
@@ -99,7 +98,7 @@ func (n *condition) fields() []string {
 	return list
 }
 
-// onTags counts the conditions on tags, and says whether one denies.
+// onTags counts the conditions on tags, and reports whether one is negated.
 func (n *condition) onTags(not bool) (asked int, denied bool) {
 	if n == nil {
 		return 0, false
@@ -119,8 +118,8 @@ func (n *condition) onTags(not bool) (asked int, denied bool) {
 
 func isMetric(field string) bool { return slices.Contains(metrics, field) }
 
-// matches says whether the condition is true of something. What is said of
-// metrics is not looked at; it is checked when there are rows.
+// matches reports whether the condition is true. Conditions on metrics are
+// ignored; they are checked for rows.
 func (n *condition) matches(of func(dimension string) []string) bool {
 	switch {
 	case n.And != nil:
@@ -135,11 +134,11 @@ func (n *condition) matches(of func(dimension string) []string) bool {
 	return n.matchesValues(of(n.Field))
 }
 
-// matchesValues compares the values of a dimension. Where there is none only denials
-// are true.
+// matchesValues compares the values of a dimension. Without a value only
+// negations are true.
 func (n *condition) matchesValues(values []string) bool {
 	lower := strings.ToLower
-	// Tags are in lower case, however they are written.
+	// Tags are compared in lower case.
 	text := func(wanted any) string {
 		if n.Field == "tag" {
 			return lower(wanted.(string))
@@ -187,7 +186,7 @@ func (n *condition) matchesValues(values []string) bool {
 	panic("no operator " + n.Op)
 }
 
-// onMetrics are the conditions that rows have to satisfy.
+// onMetrics returns the conditions on metrics.
 func (q *testQuery) onMetrics() []condition {
 	list := []condition{}
 	if q.filter == nil {
@@ -201,7 +200,7 @@ func (q *testQuery) onMetrics() []condition {
 	return list
 }
 
-// neededMetrics are all metrics that the answer depends on.
+// neededMetrics returns all metrics that the answer depends on.
 func (q *testQuery) neededMetrics() []string {
 	list := slices.Clone(q.Metrics)
 	for _, n := range q.onMetrics() {
@@ -213,10 +212,10 @@ func (q *testQuery) neededMetrics() []string {
 	return list
 }
 
-// asText is a value of a condition on a metric.
+// asText returns the value of a condition on a metric.
 func asText(v any) string { return string(v.(json.Number)) }
 
-// today is the day in the question's zone.
+// today returns the day in the query's time zone.
 func (q *testQuery) today(b *referenceData) day {
 	name := b.zone
 	if q.Timezone != "" {
@@ -229,7 +228,7 @@ func (q *testQuery) today(b *referenceData) day {
 	return dayOf(b.now().In(zone))
 }
 
-// days are those that are asked for, and those that they are compared with.
+// days returns the requested days and those that they are compared with.
 func (q *testQuery) days(b *referenceData) (now, earlier span) {
 	preset := "last_30_days"
 	if q.DateRange != nil {

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// zerosWithout is what is zero where there are no lines, nothing where there are.
+// zerosWithout returns the reported measures if there are no rows, else none.
 func zerosWithout(views []taggedRow, reported map[string]bool) map[string]bool {
 	if len(views) > 0 {
 		return nil
@@ -13,7 +13,7 @@ func zerosWithout(views []taggedRow, reported map[string]bool) map[string]bool {
 	return reported
 }
 
-// knownMeasures are the measures that some of the lines know.
+// knownMeasures returns the measures that some of the rows have.
 func (b *referenceData) knownMeasures(views []taggedRow) map[string]bool {
 	known := map[string]bool{}
 	for _, v := range views {
@@ -24,9 +24,9 @@ func (b *referenceData) knownMeasures(views []taggedRow) map[string]bool {
 	return known
 }
 
-// setZeros says what is zero in rows that have no line in a period: what the
-// lines of the same values know there, or where there are none, what is
-// reported at all.
+// setZeros sets which measures are zero in rows without facts in a period:
+// those of the facts with the same values, or, if there are none, the reported
+// ones.
 func (b *referenceData) setZeros(rows []*expectedRow, reported, reportedBefore map[string]bool) {
 	views, earlier := map[string][]taggedRow{}, map[string][]taggedRow{}
 	for _, o := range rows {
@@ -50,10 +50,10 @@ func (b *referenceData) setZeros(rows []*expectedRow, reported, reportedBefore m
 	}
 }
 
-// reported are the measures that are zero where nothing has happened; views are
-// the lines that answer the question. Where there are none, the lines of the
-// same report decide that differ only in what this report alone can tell; and
-// where only other reports have lines, nothing is known.
+// reported returns the measures that are zero without facts; views are the rows
+// that match the query. If there are none, the rows of the same report that
+// differ only in this report's dimensions decide. If only other reports have
+// rows, nothing is known.
 func (b *referenceData) reported(q *testQuery, views []taggedRow, days span) map[string]bool {
 	if len(views) > 0 {
 		return b.knownMeasures(views)
@@ -94,8 +94,8 @@ func (b *referenceData) reported(q *testQuery, views []taggedRow, days span) map
 	return nil
 }
 
-// possibleResults says whether a condition can be true and whether it can be false of
-// something of which not everything is known.
+// possibleResults reports whether a condition can be true and whether it can be
+// false if not all values are known.
 func (n *condition) possibleResults(of func(dimension string) (values []string, known bool)) (yes, no bool) {
 	switch {
 	case n == nil || isMetric(n.Field):
@@ -122,8 +122,8 @@ func (n *condition) possibleResults(of func(dimension string) (values []string, 
 	return yes, no
 }
 
-// lacking says whether an account has lines around the days, but none of the
-// report that answers the question.
+// lacking reports whether an account has rows near the days, but none in the
+// query's report.
 func (b *referenceData) lacking(q *testQuery) bool {
 	days, earlier := q.days(b)
 	spans := []span{days}
@@ -162,8 +162,8 @@ func (b *referenceData) lacking(q *testQuery) bool {
 	return false
 }
 
-// pacing is what campaigns have spent before today against an even plan for
-// the days that are over.
+// pacing returns the spend of campaigns before today, relative to an even plan
+// for the past days.
 func (b *referenceData) pacing(q *testQuery, views []taggedRow) (found map[string]*big.Rat, noRate bool) {
 	found = map[string]*big.Rat{}
 	today := q.today(b)

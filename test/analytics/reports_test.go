@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// reports are the paths of the reports, what their rows are about, and the
-// statuses that it may have.
+// reports are the paths of the reports, the record kind of their rows, and its
+// statuses.
 var reports = []struct {
 	name, member, dimension string
 	statuses                []string
@@ -42,8 +42,8 @@ type reportSubject struct {
 	ExternalID *string `json:"external_id"`
 }
 
-// TestDrillReports wants each report to be the query that it stands for, and
-// every value of it right.
+// TestDrillReports checks that each report equals its query, and every value of
+// it.
 func TestDrillReports(t *testing.T) {
 	t.Parallel()
 	g := newTestWorkspace(t, seededRand(t))
@@ -66,8 +66,7 @@ func TestDrillReports(t *testing.T) {
 	}
 }
 
-// randomReport makes the parameters of a report and the query that it stands
-// for.
+// randomReport returns the parameters of a report and the equivalent query.
 func (g *testWorkspace) randomReport(dimension string, statuses []string) (*testQuery, url.Values) {
 	p := url.Values{}
 	q := &testQuery{Metrics: []string{"impressions", "clicks", "spend", "conversions", "revenue", "ctr", "cpc", "cpm", "cvr", "cpa", "roas"}}
@@ -99,7 +98,8 @@ func (g *testWorkspace) randomReport(dimension string, statuses []string) (*test
 	set(30, "currency", &q.Currency, "USD", "EUR", "SEK", "JPY", "GBP")
 	set(30, "timezone", &q.Timezone, "UTC", "Pacific/Kiritimati")
 	if yesterday := q.today(g.referenceData) - 1; q.DateRange != nil && g.withProbability(40) {
-		// Without a first day it is 30 days, without a last one until yesterday.
+		// Without a first day it is 30 days, without a last one until
+		// yesterday.
 		switch last := parseDay(q.DateRange.EndDate); {
 		case g.withProbability(50):
 			p.Del("start_date")
@@ -179,7 +179,7 @@ func (g *testWorkspace) checkOverview(q *testQuery, target string) (faults []str
 	return append(faults, g.compareWithQuery(q, res.Body)...)
 }
 
-// compareWithQuery compares what a report tells beside its rows with the query's.
+// compareWithQuery compares everything but the rows of a report with the query.
 func (g *testWorkspace) compareWithQuery(q *testQuery, body []byte) (faults []string) {
 	if q.statuses != nil {
 		return nil
@@ -203,7 +203,7 @@ func (g *testWorkspace) compareWithQuery(q *testQuery, body []byte) (faults []st
 	}
 	same := [][2]json.RawMessage{{a.Meta.Totals, b.Meta.Totals}, {a.Meta.Freshness, b.Meta.Freshness}}
 	if q.sort == nil || slices.Contains(append(q.Metrics, "name"), q.sort.Field) {
-		// What is only sorted by may have something to warn of too.
+		// A sort metric can cause a warning too.
 		same = append(same, [2]json.RawMessage{a.Meta.Warnings, b.Meta.Warnings})
 	}
 	for _, m := range same {
@@ -267,7 +267,7 @@ func (g *testWorkspace) wrongStatus(s *reportSubject, member string) []string {
 	return nil
 }
 
-// asQueryRow is the row as a query would have it.
+// asQueryRow returns the row in the format of a query.
 func (r *reportRow) asQueryRow(q *testQuery, s *reportSubject) queryReplyRow {
 	d := q.Dimensions[0]
 	row := queryReplyRow{Dimensions: map[string]*string{d: s.ID}, PreviousDate: r.PreviousDate, Metrics: r.Metrics, Previous: r.Previous, Change: r.Change, Partial: r.Partial}

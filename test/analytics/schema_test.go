@@ -14,9 +14,8 @@ import (
 	"fanfare/internal/fanfaretest"
 )
 
-// TestDrillSchema sends bodies that the contract's schema allows, and such
-// bodies with something broken. Whatever it is, it is answered or refused; it
-// never breaks the service.
+// TestDrillSchema sends bodies that are valid by the contract's schema, and
+// damaged ones. Each is answered or refused, without an internal error.
 func TestDrillSchema(t *testing.T) {
 	t.Parallel()
 	g := newTestWorkspace(t, seededRand(t))
@@ -48,16 +47,16 @@ func (g *testWorkspace) sendValue(t *testing.T, v any, allowed ...int) int {
 	return res.Status
 }
 
-// schemaValues makes values of schemas.
+// schemaValues generates values of schemas.
 type schemaValues struct{ r *rand.Rand }
 
-// patterns are examples of the patterns in the schema, some with no meaning.
+// patterns are examples for the patterns in the schema, some without a meaning.
 var patterns = map[string][]string{
 	`^\d{4}-\d{2}-\d{2}$`: {"2026-11-01", "2026-10-15", "2025-02-28", "0000-00-00", "9999-99-99"},
 	`^[A-Z]{3}$`:          {"EUR", "USD", "SEK", "ZZZ"},
 }
 
-// texts are for everything that is any text.
+// texts are examples for any text.
 var texts = slices.Concat(dimensions, metrics, []string{"UTC", "Asia/Tokyo", "x", "", "previous.spend", "change.clicks", "date", "\x00", "'; --", strings.Repeat("ü", 300)})
 
 func (m *schemaValues) value(s *openapi3.Schema, depth int) any {
@@ -122,7 +121,7 @@ func (m *schemaValues) list(s *openapi3.Schema, depth int) []any {
 	return list
 }
 
-// mutated is the value with something broken somewhere.
+// mutated returns the value with one random damage.
 func (m *schemaValues) mutated(v any) any {
 	broken := []any{nil, true, -1, 1e21, "", "x", []any{}, map[string]any{}, []any{nil}, map[string]any{"x": 1}, strings.Repeat("[", 50)}
 	switch v := v.(type) {

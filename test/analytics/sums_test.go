@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// derived are the metrics that are a quotient of sums.
+// derived are the metrics that are a ratio of sums.
 var derived = map[string]struct {
 	over, less, under string
 	factor            int64
@@ -19,22 +19,22 @@ var derived = map[string]struct {
 	"unsubscribe_rate": {"unsubscribes", "", "deliveries", 1}, "complaint_rate": {"complaints", "", "deliveries", 1},
 }
 
-// shares are the metrics that are a part of the whole result.
+// shares are the metrics that are a share of the whole result.
 var shares = map[string]string{"spend_share": "spend", "conversion_share": "conversions"}
 
-// metrics are all of them, in the order of the catalogue.
+// metrics are all metrics, in the order of the catalog.
 var metrics = slices.Concat(measures, []string{
 	"ctr", "cpc", "cpm", "cpa", "cpl", "cvr", "roas", "roi", "aov", "engagement_rate", "cpe", "cpv", "video_completion_rate", "frequency",
 	"delivery_rate", "bounce_rate", "open_rate", "unsubscribe_rate", "complaint_rate", "spend_share", "conversion_share", "pacing",
 })
 
-// sums are totals of measures, nil where nobody knows them, and why.
+// sums are totals of measures, nil for unknown ones, with the reason.
 type sums struct {
 	of            map[string]*big.Rat
 	mixed, noRate bool
 }
 
-// neededMeasures are the measures that metrics are made of.
+// neededMeasures returns the measures of metrics.
 func neededMeasures(names []string) map[string]bool {
 	list := map[string]bool{}
 	for _, name := range names {
@@ -46,8 +46,8 @@ func neededMeasures(names []string) map[string]bool {
 	return list
 }
 
-// sumRows sums up lines. Amounts are converted and rounded to a millionth one by
-// one. What no line knows is zero if it is one of zeros, else unknown.
+// sumRows adds rows. Amounts are converted and rounded to a millionth one by
+// one. A measure that no row has is zero if it is in zeros, else unknown.
 func (b *referenceData) sumRows(views []taggedRow, currency string, needed, zeros map[string]bool) sums {
 	s := sums{of: map[string]*big.Rat{}}
 	seen := map[rowKey]bool{}
@@ -86,14 +86,14 @@ func (b *referenceData) sumRows(views []taggedRow, currency string, needed, zero
 			s.of[m], s.noRate = nil, true
 		}
 	}
-	// People reached by two lines may be the same.
+	// The same people can be in two rows.
 	if len(lines) > 1 && s.of["reach"] != nil {
 		s.of["reach"], s.mixed = nil, true
 	}
 	return s
 }
 
-// convert gives an amount in another currency with the day's rate, or nil.
+// convert converts an amount with the day's rate, nil without one.
 func (b *referenceData) convert(n *big.Rat, from, to string, d day) *big.Rat {
 	if from == to {
 		return n
@@ -112,10 +112,10 @@ func (b *referenceData) convert(n *big.Rat, from, to string, d day) *big.Rat {
 	return round(n.Quo(n, under))
 }
 
-// round cuts a number to six digits after the point, half away from zero.
+// round rounds a number to six digits after the point, half away from zero.
 func round(n *big.Rat) *big.Rat { return parseNumber(n.FloatString(6)) }
 
-// quotient is nil where a part is not known or the divisor is zero.
+// quotient returns nil if a part is unknown or the divisor is zero.
 func quotient(over, under *big.Rat) *big.Rat {
 	if over == nil || under == nil || under.Sign() == 0 {
 		return nil
@@ -123,7 +123,7 @@ func quotient(over, under *big.Rat) *big.Rat {
 	return round(new(big.Rat).Quo(over, under))
 }
 
-// metric works out one metric. pace is that of the row's campaign.
+// metric computes one metric. pace is that of the row's campaign.
 func (s sums) metric(name string, whole sums, pace *big.Rat) *big.Rat {
 	if d, is := derived[name]; is {
 		over := s.of[d.over]
@@ -147,7 +147,7 @@ func (s sums) metric(name string, whole sums, pace *big.Rat) *big.Rat {
 	return s.of[name]
 }
 
-// relativeChange is how much a figure differs from the one before, as shown.
+// relativeChange returns how much a metric differs from the previous one.
 func relativeChange(now, before *big.Rat) *big.Rat {
 	if now == nil || before == nil {
 		return nil

@@ -20,13 +20,13 @@ import (
 	"fanfare/internal/ratelimit"
 )
 
-// fullDrill says that the long forms of the drills are wanted.
+// fullDrill selects the long forms of the drills.
 var fullDrill = os.Getenv("FANFARE_DRILL") == "full"
 
 // seedEnv repeats a drill.
 const seedEnv = "FANFARE_DRILL_SEED"
 
-// seededRand returns chance that can be repeated, and says how.
+// seededRand returns a random source and logs its seed.
 func seededRand(t testing.TB) *rand.Rand {
 	t.Helper()
 	seed := rand.Uint64()
@@ -40,7 +40,7 @@ func seededRand(t testing.TB) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, 0))
 }
 
-// startService starts the service with no limit on how often it may be asked.
+// startService starts the service without rate limits.
 func startService(t testing.TB) *fanfaretest.World {
 	t.Helper()
 	return fanfaretest.New(t, nil, func(c *app.Config) {
@@ -48,7 +48,7 @@ func startService(t testing.TB) *fanfaretest.World {
 	})
 }
 
-// testWorkspace is a workspace, and a book of everything that was sent to it.
+// testWorkspace is a workspace with the reference data of what was sent to it.
 type testWorkspace struct {
 	*fanfaretest.Tenant
 	*referenceData
@@ -56,12 +56,12 @@ type testWorkspace struct {
 	r *rand.Rand
 
 	campaigns, creatives, audiences []string
-	// today is when the world begins.
+	// today is the first day of the test.
 	today day
 	feeds []feed
 }
 
-// feed is a source that rows are sent under, and what belongs to it.
+// feed is a source of rows with its entities.
 type feed struct {
 	name, platform, id string
 	account            account
@@ -74,7 +74,7 @@ func newTestWorkspace(t testing.TB, r *rand.Rand) *testWorkspace {
 	w := startService(t)
 	g := &testWorkspace{Tenant: w.Tenant(accounts.Enterprise), referenceData: newReferenceData(w.Clock.Now), t: t, r: r}
 	g.makeRecords()
-	// Flights that begin at the launch are some days old.
+	// Flights that start at the launch are some days old.
 	g.World.Clock.Advance(time.Duration(24*(2+r.IntN(9))) * time.Hour)
 	g.today = dayOf(g.now())
 	g.setRates()
@@ -104,12 +104,13 @@ func (g *testWorkspace) withProbability(percent int) bool { return g.r.IntN(100)
 
 var objectives = []string{"awareness", "traffic", "leads", "sales"}
 
-// names are what people call things; some differ only by case, some look like
-// patterns or formulas.
+// names are names of records; some differ only by case, some look like patterns
+// or formulas.
 var names = []string{"Winter Sale", "winter sale", "BF 100%", "_under_score", "Ünïcode Straße", "=SUM(A1)", "Ωmega", "a,b \"c\"", "Zug", "'; DROP TABLE base; --"}
 
-// makeRecords makes campaigns, creatives and audiences. The last two campaigns
-// have a plan and spend in its currency; the one before them has no numbers.
+// makeRecords creates campaigns, creatives and audiences. The last two
+// campaigns have a plan and spend in its currency; the one before them has no
+// data.
 func (g *testWorkspace) makeRecords() {
 	for i := range 9 {
 		name := names[i%len(names)]
@@ -170,7 +171,7 @@ func (g *testWorkspace) makeRecords() {
 	}
 }
 
-// setRates stores rates with gaps, and reads back which days have one.
+// setRates stores rates with gaps, and reads which days have one.
 func (g *testWorkspace) setRates() {
 	var list []map[string]any
 	for d := g.today - 1120; d <= g.today; d++ {
@@ -208,8 +209,8 @@ func (g *testWorkspace) readRates() {
 	}
 }
 
-// makeEntities are what a source has on its platform: some linked to ours, some
-// with a name alone, some without one.
+// makeEntities creates the entities of a source: some linked to records, some
+// with a name only, some without one.
 func (g *testWorkspace) makeEntities(f *feed) {
 	f.entities = map[string][]entity{}
 	for kind, ours := range map[string][]string{"campaign": g.campaigns[:6], "creative": g.creatives[:4], "audience": g.audiences[:2]} {
@@ -239,7 +240,7 @@ var (
 	devices   = []string{"desktop", "mobile", "tv"}
 )
 
-// randomDay is mostly of the last weeks, sometimes a year or more before.
+// randomDay is usually in the last weeks, sometimes a year or more ago.
 func (g *testWorkspace) randomDay() day {
 	d := g.today - day(g.r.IntN(45))
 	switch n := g.r.IntN(10); {
@@ -255,7 +256,7 @@ func (g *testWorkspace) randomDay() day {
 	return d
 }
 
-// randomRow is a row that fits the source.
+// randomRow returns a row of the source.
 func (g *testWorkspace) randomRow(f *feed, d day) row {
 	w := map[string]string{"date": d.String()}
 	if a := g.pickOne(f.accounts...); a != "" {
@@ -313,7 +314,7 @@ func entityWords(kind string, e entity) map[string]string {
 	return w
 }
 
-// randomRows have no two of one place.
+// randomRows returns rows with different keys.
 func (g *testWorkspace) randomRows(f *feed, n int, in func() day) []row {
 	var rows []row
 	seen := map[rowKey]bool{}
@@ -327,9 +328,9 @@ func (g *testWorkspace) randomRows(f *feed, n int, in func() day) []row {
 	return rows
 }
 
-// send brings rows in: new ones, corrections of old ones, whole days anew.
+// send sends rows: new ones, corrections of old ones, whole days again.
 func (g *testWorkspace) send(f *feed) {
-	// Platforms rename, and people link, what has numbers already.
+	// Platforms rename, and users link, entities that already have data.
 	if things := f.entities["campaign"]; g.withProbability(50) {
 		i := g.r.IntN(2) + 3
 		things[i].name = g.pickOne(names...)
@@ -355,12 +356,12 @@ func (g *testWorkspace) send(f *feed) {
 	}
 }
 
-// target is where a feed's rows go.
+// target returns the path for a feed's rows.
 func (f *feed) target() string {
 	return "/v1/ingest/metrics?" + url.Values{"source": {f.name}, "currency": {f.account.currency}, "timezone": {f.account.zone}}.Encode()
 }
 
-// post sends rows and wants all of them stored.
+// post sends rows and checks that all were stored.
 func (g *testWorkspace) post(f *feed, rows []row, more string) {
 	g.t.Helper()
 	var res struct {
@@ -379,7 +380,7 @@ func (g *testWorkspace) connect(f *feed, id string) {
 	g.sources[id] = source{id, f.name, f.platform}
 }
 
-// encode writes rows as JSON; a number may be written as text.
+// encode encodes rows as JSON; a number may be a string.
 func (g *testWorkspace) encode(rows []row) []byte {
 	list := make([]map[string]any, len(rows))
 	for i, r := range rows {
@@ -406,7 +407,7 @@ func (g *testWorkspace) encode(rows []row) []byte {
 	return b
 }
 
-// upload brings rows in as a file.
+// upload sends rows as a file.
 func (g *testWorkspace) upload(f *feed, rows []row) {
 	g.t.Helper()
 	target := "/v1/imports?" + url.Values{"source": {f.name}, "currency": {f.account.currency}, "timezone": {f.account.zone}, "commit": {"true"}, "filename": {"rows.csv"}}.Encode()
@@ -424,7 +425,7 @@ func (g *testWorkspace) upload(f *feed, rows []row) {
 	g.addRows(f.id, f.account, rows)
 }
 
-// csvOf writes rows as CSV.
+// csvOf encodes rows as CSV.
 func csvOf(rows []row) []byte {
 	columns := []string{
 		"date", "account_id", "channel", "campaign_id", "external_campaign_id", "campaign_name", "creative_id", "external_creative_id", "creative_name",
@@ -445,7 +446,7 @@ func csvOf(rows []row) []byte {
 	return b.Bytes()
 }
 
-// changeSomething changes records, as people do while numbers come in.
+// changeSomething changes records, as users do while data is written.
 func (g *testWorkspace) changeSomething() {
 	const merge = "Content-Type: application/merge-patch+json"
 	switch id := g.pickOne(g.campaigns...); g.r.IntN(4) {
@@ -461,8 +462,8 @@ func (g *testWorkspace) changeSomething() {
 	}
 }
 
-// updateRecord notes how a record looks after a change, which may have made more of
-// it: a campaign whose end has passed is completed.
+// updateRecord stores a record after a change, which can have effects: a
+// campaign whose end has passed is completed.
 func (g *testWorkspace) updateRecord(res *fanfaretest.Response) {
 	g.t.Helper()
 	var now struct {

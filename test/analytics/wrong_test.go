@@ -8,8 +8,8 @@ import (
 	"fanfare/internal/fanfaretest"
 )
 
-// invalidRequest is a request that must be refused, and how: the field, the rule, and
-// the word that was meant or the bound that was passed, where there is one.
+// invalidRequest is a request that must be refused, with the field, the rule,
+// and the suggested word or the exceeded limit, if there is one.
 type invalidRequest struct {
 	request      string
 	status       int
@@ -17,7 +17,7 @@ type invalidRequest struct {
 	meant, bound string
 }
 
-// badQueries are bodies of queries, without what is the same in all of them.
+// badQueries are bodies of queries, without the members that all share.
 var badQueries = []invalidRequest{
 	{`{}`, 422, "metrics", "required", "", ""},
 	{`{"metrics":[]}`, 422, "metrics", "too_few_items", "", ""},
@@ -107,7 +107,7 @@ var badQueries = []invalidRequest{
 	{`{"metrics":["spend"]`, 400, "", "", "", ""},
 	{`{"metrics":["spend"],"metrics":["clicks"]}`, 400, "metrics", "duplicate_key", "", ""},
 	{`["spend"]`, 400, "", "", "", ""},
-	// What is right but for its size.
+	// Valid except for the size.
 	{`{"metrics":["spend"],"date_range":{"start_date":"2023-01-01","end_date":"2026-02-01"}}`, 422, "date_range", "too_large", "", "months"},
 	{`{"metrics":["spend"],"compare":{"to":"custom","date_range":{"start_date":"2020-01-01","end_date":"2026-02-01"}}}`, 422, "compare.date_range", "too_large", "", "months"},
 	{`{"metrics":["spend"],"filters":{"not":{"not":{"not":{"not":{"field":"channel","op":"is_null"}}}}}}`, 422, "filters.not.not.not.not", "too_large", "", "depth"},
@@ -166,7 +166,7 @@ func TestInvalidQueries(t *testing.T) {
 		if res.Status != 422 {
 			continue
 		}
-		// Checked alone, it is as wrong.
+		// The check operation refuses it too.
 		dry := strings.TrimSuffix(test.request, "}") + `,"dry_run":true}`
 		if test.request != "{}" {
 			c.Do("POST", "/v1/analytics/query", dry).Want(422)
@@ -185,7 +185,7 @@ func TestInvalidReports(t *testing.T) {
 	}
 }
 
-// TestAllProblemsAreReported wants everything that is wrong to be told at once.
+// TestAllProblemsAreReported checks that all problems are reported at once.
 func TestAllProblemsAreReported(t *testing.T) {
 	t.Parallel()
 	c := startService(t).Tenant("enterprise")
@@ -196,7 +196,7 @@ func TestAllProblemsAreReported(t *testing.T) {
 	}
 }
 
-// difference says how an error differs from what it has to be.
+// difference returns how an error differs from the expected one.
 func (w *invalidRequest) difference(status int, code string, list []fanfaretest.Detail) string {
 	wantCode := map[int]string{422: "validation_failed", 400: "invalid_parameter"}[w.status]
 	switch {

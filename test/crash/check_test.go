@@ -12,8 +12,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// checkBurst finds out how the calls in flight ended, asks acknowledged ones
-// again, and checks everything that was written in the burst.
+// checkBurst resolves the calls that were in flight at the kill, repeats
+// acknowledged ones, and checks everything that was written in the burst.
 func (d *drill) checkBurst(b *writeBurst) {
 	d.t.Helper()
 	client := d.client(true)
@@ -49,7 +49,7 @@ func (d *drill) checkBurst(b *writeBurst) {
 	d.checkFile()
 }
 
-// forEach does something for each of n, sixteen at a time.
+// forEach calls f for each of n, sixteen concurrently.
 func (d *drill) forEach(n int, f func(i int) error) {
 	d.t.Helper()
 	var group sync.WaitGroup
@@ -66,9 +66,9 @@ func (d *drill) forEach(n int, f func(i int) error) {
 	group.Wait()
 }
 
-// findUnacknowledged looks for a record whose creation was not acknowledged: it is there
-// whole, or nothing of it. With a key it is asked for again, and is then there
-// once.
+// findUnacknowledged looks for a record whose creation was not acknowledged: it
+// exists completely or not at all. With a key the creation is repeated, and the
+// record then exists once.
 func (d *drill) findUnacknowledged(client *http.Client, r *campaign) (*campaign, error) {
 	d.counts.add(&d.counts.open, 1)
 	open := *r.openCall
@@ -96,7 +96,7 @@ func (d *drill) findUnacknowledged(client *http.Client, r *campaign) (*campaign,
 	return r, r.acknowledge(open, answer{data: there[0]})
 }
 
-// resolveOpenCall decides a change whose answer never came.
+// resolveOpenCall determines the result of a change without an answer.
 func (d *drill) resolveOpenCall(client *http.Client, r *campaign) error {
 	if r.openCall == nil {
 		return nil
@@ -137,7 +137,7 @@ func (d *drill) readRecord(client *http.Client, id string) (jsontext.Value, erro
 	return a.data, nil
 }
 
-// recordsWithTag lists the records with a tag.
+// recordsWithTag returns the records with a tag.
 func (d *drill) recordsWithTag(client *http.Client, tag string) ([]jsontext.Value, error) {
 	return d.list(client, "/v1/campaigns?status=all&limit=100&tag="+url.QueryEscape(tag))
 }
@@ -151,15 +151,15 @@ func (d *drill) list(client *http.Client, path string) ([]jsontext.Value, error)
 	return list, json.Unmarshal(a.data, &list)
 }
 
-// checkAll compares records with what was acknowledged.
+// checkAll compares records with their acknowledged state.
 func (d *drill) checkAll(records []*campaign) {
 	d.t.Helper()
 	client := d.client(true)
 	d.forEach(len(records), func(i int) error { return d.check(client, records[i]) })
 }
 
-// check wants a record as it was acknowledged, found by its tags and by no tag
-// that it had before, and one event for each of its versions.
+// check checks that a record is as it was acknowledged, is found by its tags
+// and by no earlier one, and has one event per version.
 func (d *drill) check(client *http.Client, r *campaign) error {
 	now, err := d.readRecord(client, r.ID)
 	if err != nil {
@@ -214,8 +214,8 @@ func (d *drill) check(client *http.Client, r *campaign) error {
 	return nil
 }
 
-// repeatCalls asks acknowledged calls again: the answer is the same, and nothing
-// happens.
+// repeatCalls repeats acknowledged calls: the answer is the same, and nothing
+// changes.
 func (d *drill) repeatCalls(client *http.Client, records []*campaign) {
 	d.t.Helper()
 	const most = 40

@@ -1,6 +1,6 @@
-// Package crash_test kills the real server, and the database under it, while
-// 64 clients write over HTTPS, starts it again, and compares what is there with
-// what was acknowledged.
+// Package crash_test kills the real server, and the database under it, while 64
+// clients write over HTTPS, restarts it, and compares the data with what was
+// acknowledged.
 package crash_test
 
 import (
@@ -45,10 +45,10 @@ type drill struct {
 	env    []string
 	key    string
 	server *program.Server
-	// postgres is the server under ours, nil for SQLite.
+	// postgres is the database server, nil for SQLite.
 	postgres    *pgtest.Server
 	postgresDir string
-	// records are all that were ever acknowledged or found.
+	// records are all that were acknowledged or found.
 	records []*campaign
 	counts  drillCounts
 }
@@ -114,7 +114,7 @@ func (d *drill) start() {
 	d.server = program.Start(d.t, program.Options{Data: d.data, Env: d.env})
 }
 
-// runRounds is the whole drill.
+// runRounds runs the whole drill.
 func (d *drill) runRounds() {
 	d.t.Helper()
 	d.firstStart()
@@ -131,7 +131,7 @@ func (d *drill) runRounds() {
 		d.seed, kills(), f.killed, f.acked, len(d.records), f.open, f.openDone, f.replayed)
 }
 
-// firstStart starts the server for the first time and makes a workspace.
+// firstStart starts the server for the first time and creates a workspace.
 func (d *drill) firstStart() {
 	d.t.Helper()
 	d.start()
@@ -145,7 +145,7 @@ func (d *drill) firstStart() {
 	d.key = made.Key
 }
 
-// round writes until the server is killed, and checks after the next start.
+// round writes until the server is killed, and checks after the restart.
 func (d *drill) round(n int) {
 	d.t.Helper()
 	b := &writeBurst{drill: d, limit: int64(64 + d.r.IntN(300)), enough: make(chan struct{})}
@@ -163,8 +163,8 @@ func (d *drill) round(n int) {
 	case <-time.After(maxWait):
 		d.t.Errorf("seed %d: only %d writes were acknowledged within %s", d.seed, b.acked.Load(), maxWait)
 	}
-	// Right after an answer most others are just being asked for; a little
-	// later they are anywhere.
+	// Right after an answer most other calls have just been sent; a little
+	// later they are in any state.
 	<-time.After(time.Duration(d.r.IntN(30_000)) * time.Microsecond)
 	alsoDatabase := d.postgres != nil && n%2 == 0
 	if alsoDatabase {

@@ -19,7 +19,7 @@ import (
 	"fanfare/internal/fact"
 )
 
-// factKills is how often the server is killed while facts come in.
+// factKills is how often the server is killed while facts are written.
 func factKills() int {
 	if os.Getenv("FANFARE_DRILL") == "full" {
 		return 200
@@ -30,36 +30,37 @@ func factKills() int {
 const (
 	rowClients  = 6
 	fileClients = 2
-	// dayCount is how many days of its month a version has rows for.
+	// dayCount is the number of days with rows in a version.
 	dayCount = 28
 )
 
-// window is a month of an account that one client replaces as a whole, again
-// and again. Every row of a version carries its number, and versions differ in
-// how many rows they have, so that a mixture of two is neither.
+// window is a month of an account that one client replaces repeatedly. Every
+// row has the number of its version, and versions differ in their number of
+// rows, so that a mixture of two is detected.
 type window struct {
 	account string
 	first   clock.Date
-	// version is what is there: the last one that was acknowledged.
+	// version is the last acknowledged version.
 	version int
-	// open is what a call in flight at the kill leads to, if it was done.
+	// open is the change of a call that was in flight at the kill, nil for
+	// none.
 	open        *windowChange
 	lastVersion int
 }
 
-// windowChange is a call that brings a window to a version.
+// windowChange is a call that changes a window to a version.
 type windowChange struct {
 	version int
 	call    call
-	// imported is the import that the call commits or undoes, and done the
-	// status that it has then.
+	// imported is the import that the call commits or undoes, done its status
+	// afterwards.
 	imported, done string
 }
 
-// channelCount are how many rows a version has for each day.
+// channelCount is the number of rows per day in a version.
 func channelCount(version int) int { return 3 + version%4 }
 
-// rows are the whole of a version, in the words of the API.
+// rows returns all rows of a version in the format of the API.
 func (w *window) rows(version int) []map[string]any {
 	var list []map[string]any
 	for day := range clock.Date(dayCount) {
@@ -77,19 +78,19 @@ func (w *window) rows(version int) []map[string]any {
 type factDrill struct {
 	*drill
 	windows []*window
-	// killsDuringMaintenance is what the server was doing to its file when it was killed.
+	// killsDuringMaintenance counts kills by the maintenance that was running.
 	killsDuringMaintenance map[string]int
 	committed, undone      int
 }
 
-// TestDrillKillFacts kills the server while windows of facts are replaced and
-// files are imported and undone, and while it looks after its file. After the
-// next start each window is what was last acknowledged, or what was asked for
-// and not answered: as a whole, and never older.
+// TestDrillKillFacts kills the server while windows of facts are replaced,
+// files are imported and undone, and the facts file is maintained. After the
+// restart each window has the last acknowledged version, or the one of an
+// unanswered call: complete, and never older.
 func TestDrillKillFacts(t *testing.T) {
 	t.Parallel()
 	d := &factDrill{drill: newDrill(t), killsDuringMaintenance: map[string]int{}}
-	// It looks after the file all the time instead of every half minute.
+	// Maintenance runs all the time instead of every half minute.
 	d.env = append(d.env, "FANFARE_FACTS_CARE=10ms", "FANFARE_LOG_LEVEL=debug")
 	for i := range rowClients + fileClients {
 		d.windows = append(d.windows, &window{account: fmt.Sprintf("account-%d", i%3), first: clock.MakeDate(2025, time.Month(i+1), 1)})
@@ -109,8 +110,8 @@ func TestDrillKillFacts(t *testing.T) {
 		d.seed, factKills(), d.killsDuringMaintenance, f.acked, d.committed, d.undone, f.open, f.openDone, f.replayed)
 }
 
-// round writes until the server is killed, and checks after the next start.
-// Every other kill waits for one of the things that are done to the file.
+// round writes until the server is killed, and checks after the restart. Every
+// other kill waits for a kind of maintenance.
 func (d *factDrill) round(n int) {
 	d.t.Helper()
 	limit, enough := int64(len(d.windows)+d.r.IntN(60)), make(chan struct{})
@@ -152,7 +153,7 @@ func (d *factDrill) round(n int) {
 	}
 	if n%2 == 0 {
 		what := []string{"sums", "order", "checkpoint"}[n/2%3]
-		// Months are summed up only where nobody writes.
+		// Months are summed up only while no client writes.
 		rest.Store(what == "sums")
 		d.awaitMaintenance(what)
 	} else {
@@ -168,8 +169,8 @@ func (d *factDrill) round(n int) {
 	d.checkWindows()
 }
 
-// awaitMaintenance waits until the server does something to its file, but not for
-// long: it may have been over before anybody looked.
+// awaitMaintenance waits until the server does this maintenance, but not for
+// long: it may already be over.
 func (d *factDrill) awaitMaintenance(what string) {
 	tick := time.NewTicker(100 * time.Microsecond)
 	defer tick.Stop()
@@ -180,7 +181,8 @@ func (d *factDrill) awaitMaintenance(what string) {
 	}
 }
 
-// lastMaintenance tells what a server was doing to its file when its log ended.
+// lastMaintenance returns the last maintenance in a log, and whether it had
+// ended.
 func lastMaintenance(log string) (what string, unfinished bool) {
 	at := strings.LastIndex(log, "after facts")
 	if at < 0 {
@@ -197,8 +199,8 @@ func lastMaintenance(log string) (what string, unfinished bool) {
 	return entry.What, entry.Message == "looking after facts"
 }
 
-// replace brings a new version of a window in, as rows or as a file; one file
-// in three is taken back.
+// replace writes a new version of a window, as rows or as a file; one file in
+// three is undone.
 func (d *factDrill) replace(w *window, file bool, r *rand.Rand, send func(call) (answer, error)) error {
 	// do makes a change and notes how it ended, or that it did not.
 	do := func(c *windowChange) error {
@@ -244,7 +246,7 @@ func (d *factDrill) replace(w *window, file bool, r *rand.Rand, send func(call) 
 	return nil
 }
 
-// csvOf is a version as a file.
+// csvOf returns a version as a CSV file.
 func (w *window) csvOf(version int) string {
 	columns := []string{"date", "account_id", "channel", "external_campaign_id", "campaign_name", "impressions", "clicks"}
 	var b strings.Builder
@@ -258,8 +260,8 @@ func (w *window) csvOf(version int) string {
 	return b.String()
 }
 
-// checkWindows looks at every window, decides the calls whose answers never
-// came, and looks again.
+// checkWindows checks every window, repeats the calls without an answer, and
+// checks again.
 func (d *factDrill) checkWindows() {
 	d.t.Helper()
 	client := d.client(true)
@@ -295,8 +297,8 @@ func (d *factDrill) checkWindows() {
 	})
 }
 
-// repeatOpenCall asks again for what was in flight, and returns which version is there
-// then. Half of the rows that were sent are left as they were found.
+// repeatOpenCall repeats the call that was in flight and returns the stored
+// version. Half of the calls with rows are not repeated.
 func (d *factDrill) repeatOpenCall(client *http.Client, w *window, found int) (int, error) {
 	if w.open.imported == "" && w.lastVersion%2 == 0 {
 		return found, nil
@@ -322,8 +324,8 @@ func (d *factDrill) repeatOpenCall(client *http.Client, w *window, found int) (i
 	return w.open.version, nil
 }
 
-// storedVersion is the version that a window is of: all its rows, in their number, and
-// the sum over the month, which may be one that was made ahead.
+// storedVersion returns the version of a window: all its rows, and the sum over
+// the month, which may be precomputed.
 func (d *factDrill) storedVersion(client *http.Client, w *window) (int, error) {
 	rows, err := d.queryWindow(client, w, `"granularity":"day","dimensions":["channel"]`)
 	if err != nil {

@@ -16,9 +16,9 @@ import (
 	"fanfare/test/program"
 )
 
-// TestDrillGeneration ends the server while a model works for it: once it is
-// back, the creative is finished, once, and another one that was archived
-// meanwhile is left alone.
+// TestDrillGeneration stops the server while a model works for it: after the
+// restart the creative is generated once, and another one that was archived
+// meanwhile is not.
 func TestDrillGeneration(t *testing.T) {
 	t.Parallel()
 	for name, env := range map[string]func(t *testing.T) []string{
@@ -36,7 +36,7 @@ func TestDrillGeneration(t *testing.T) {
 
 func drillGeneration(t *testing.T, env []string, end func(*program.Server)) {
 	t.Helper()
-	// The model answers nobody who asks before the end.
+	// The model answers no request before the stop.
 	ended, asked := make(chan struct{}), make(chan struct{}, 100)
 	sandbox := sandbox.New(time.Now)
 	model := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -110,7 +110,7 @@ func drillGeneration(t *testing.T, env []string, end func(*program.Server)) {
 	}
 	end(server)
 	close(ended)
-	// Later than the lease, for which other nodes would wait.
+	// After the lease, which other nodes would wait for.
 	server = program.Start(t, program.Options{Data: data, Env: env, ClockOffset: time.Minute})
 	for late := time.Now().Add(maxWait); kept.Status == "generating"; {
 		call("GET", "/v1/creative/"+kept.ID, "", http.StatusOK, &kept)

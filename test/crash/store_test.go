@@ -14,8 +14,8 @@ import (
 	"fanfare/internal/store"
 )
 
-// checkAudit wants the chain to hold, with one entry for the workspace and one
-// for each version of each record.
+// checkAudit checks the chain of the audit log, with one entry for the
+// workspace and one for each version of each record.
 func (d *drill) checkAudit() {
 	d.t.Helper()
 	out := d.server.Run("audit", "verify", "--json")
@@ -33,7 +33,7 @@ func (d *drill) checkAudit() {
 	}
 }
 
-// checkFile lets SQLite check its file.
+// checkFile runs SQLite's integrity check.
 func (d *drill) checkFile() {
 	d.t.Helper()
 	if d.postgres != nil {
@@ -50,8 +50,8 @@ func (d *drill) checkFile() {
 	}
 }
 
-// checkStore looks into the store itself once the server has stopped: every
-// table says the same about the records.
+// checkStore checks the store after the server has stopped: all tables agree on
+// the records.
 func (d *drill) checkStore() {
 	d.t.Helper()
 	setting := filepath.Join(d.data, "fanfare.db")
@@ -114,7 +114,7 @@ func (d *drill) checkStore() {
 	}
 }
 
-// rows reads a table as a set of lines, none of which may come twice.
+// rows returns a table as a set of lines without duplicates.
 func (d *drill) rows(e store.Engine, query string, line func(*store.Rows) (string, error)) map[string]bool {
 	d.t.Helper()
 	rows, err := e.Query(d.t.Context(), query)

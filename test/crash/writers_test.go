@@ -20,22 +20,22 @@ import (
 // call is one request that changes something.
 type call struct {
 	method, path, body string
-	// media is the type of the body, JSON unless it says otherwise.
+	// media is the type of the body, by default JSON.
 	media string
 	// key is its Idempotency-Key, empty for none.
 	key string
-	// want is what the record's name or status is afterwards.
+	// want is the record's name or status afterwards.
 	want func(s *recordState) bool
 }
 
-// answer is what came back.
+// answer is a received answer.
 type answer struct {
 	status int
 	data   jsontext.Value
 	header http.Header
 }
 
-// recordState is what the drill looks at in a record.
+// recordState is the part of a record that the drill checks.
 type recordState struct {
 	ID      string   `json:"id"`
 	Name    string   `json:"name"`
@@ -52,13 +52,13 @@ func readState(data jsontext.Value) (s recordState, err error) {
 // campaign is a record as its only writer knows it.
 type campaign struct {
 	recordState
-	// data is the record as it was last acknowledged.
+	// data is the last acknowledged record.
 	data jsontext.Value
-	// tags are all its tags so far; each belongs to it alone.
+	// tags are all its tags so far; no other record has them.
 	tags []string
 	// openCall is the call that was in flight when the server was killed.
 	openCall *call
-	// keyedCalls are acknowledged calls with a key, to be asked again.
+	// keyedCalls are acknowledged calls with a key, to be repeated.
 	keyedCalls []keyedCall
 }
 
@@ -67,7 +67,7 @@ type keyedCall struct {
 	answer answer
 }
 
-// client makes connections that are kept alive, over HTTP/2 or HTTP/1.1.
+// client returns a client with keep-alive connections, over HTTP/2 or HTTP/1.1.
 func (d *drill) client(two bool) *http.Client {
 	transport := d.server.Transport()
 	if !two {
@@ -79,7 +79,7 @@ func (d *drill) client(two bool) *http.Client {
 	return &http.Client{Transport: transport, Timeout: maxWait}
 }
 
-// sendCall makes a call.
+// sendCall sends a call.
 func (d *drill) sendCall(client *http.Client, c call) (answer, error) {
 	req, err := http.NewRequestWithContext(context.Background(), c.method, d.server.URL+c.path, strings.NewReader(c.body))
 	if err != nil {
@@ -126,7 +126,7 @@ type writeBurst struct {
 	once    sync.Once
 }
 
-// writer is one client with records of its own.
+// writer is one client with its own records.
 type writer struct {
 	burst   *writeBurst
 	name    string
@@ -134,11 +134,11 @@ type writer struct {
 	client  *http.Client
 	records []*campaign
 	made    int
-	// unansweredCreate is a creation whose answer never came.
+	// unansweredCreate is a creation without an answer.
 	unansweredCreate *campaign
 }
 
-// errServerGone says that the server does not answer any more.
+// errServerGone is returned if the server does not answer any more.
 var errServerGone = errors.New("the server is gone")
 
 // run writes until the server is gone.
@@ -168,8 +168,8 @@ func (w *writer) randomKey() string {
 	return fmt.Sprintf("%s-%d-%d", w.name, w.burst.drill.seed, w.made)
 }
 
-// send makes a call and counts its acknowledgement. Whatever is not an answer
-// from a server that works leaves the outcome open.
+// send sends a call and counts its acknowledgement. Without an answer of a
+// working server the result stays unknown.
 func (w *writer) send(c call) (answer, error) {
 	a, err := w.burst.drill.sendCall(w.client, c)
 	if err != nil || a.status >= 500 {
@@ -202,7 +202,7 @@ func (w *writer) create() error {
 	return record.acknowledge(c, a)
 }
 
-// acknowledge notes an acknowledged state.
+// acknowledge stores an acknowledged state.
 func (r *campaign) acknowledge(c call, a answer) error {
 	s, err := readState(a.data)
 	if err != nil {
@@ -218,7 +218,7 @@ func (r *campaign) acknowledge(c call, a answer) error {
 	return nil
 }
 
-// actionsByStatus are the actions by status.
+// actionsByStatus are the possible actions by status.
 var actionsByStatus = map[string][]struct{ method, verb, status string }{
 	"draft":    {{"POST", "/launch", "active"}},
 	"active":   {{"POST", "/pause", "paused"}},

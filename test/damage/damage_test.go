@@ -1,7 +1,6 @@
-// Package damage_test takes files of the real server away, puts old and foreign
-// ones in their place and changes their bytes, and sees that the server never
-// answers anything that is not what was written: it answers that, or it says
-// what is wrong and how to fix it.
+// Package damage_test removes files of the real server, replaces them by old
+// and foreign ones and changes their bytes. The server must answer correctly,
+// or report the problem and its fix.
 package damage_test
 
 import (
@@ -27,15 +26,15 @@ import (
 func TestMain(m *testing.M) { pgtest.Main(m, program.Clean) }
 
 const (
-	// maxWait bounds every wait; nothing depends on how long it takes.
+	// maxWait limits every wait; no test depends on how long something takes.
 	maxWait = time.Minute
 	// seedEnv repeats a drill.
 	seedEnv = "FANFARE_DRILL_SEED"
-	// records is how many campaigns there are: enough for some hundred pages.
+	// records is the number of campaigns: enough for some hundred pages.
 	records = 120
 )
 
-// rounds is how often each kind of damage is done, with other bytes each time.
+// rounds is how often each kind of damage is done, each time with other bytes.
 func rounds() int {
 	if os.Getenv("FANFARE_DRILL") == "full" {
 		return 25
@@ -52,13 +51,13 @@ type testServer struct {
 	env    []string
 	key    string
 	server *program.Server
-	// campaigns is every campaign as it was acknowledged, by its id.
+	// campaigns are all campaigns as they were acknowledged, by id.
 	campaigns map[string]string
-	// active is a campaign to pause.
+	// active are campaigns that can be paused.
 	active []string
-	// spend is what the facts sum up to.
+	// spend is the total spend of the facts.
 	spend string
-	// hasExtra says that there is data of the source of extra.
+	// hasExtra says that the data of sendExtra is stored.
 	hasExtra bool
 }
 
@@ -121,8 +120,8 @@ func (s *testServer) startAnyway() {
 	})
 }
 
-// stopDamaged stops a server on a damaged database. It says so if there is something in
-// memory that it cannot write down.
+// stopDamaged stops a server on a damaged database. The server may report
+// changes in memory that it cannot write.
 func (s *testServer) stopDamaged() {
 	s.t.Helper()
 	s.server.Signal(syscall.SIGTERM)
@@ -143,7 +142,7 @@ func (s *testServer) await(what string, done func() bool) {
 	s.t.Fatalf("%s did not come within %s:\n%s", what, maxWait, s.server.Log)
 }
 
-// create makes a campaign, every tenth of which is launched.
+// create creates a campaign and launches every tenth one.
 func (s *testServer) create(i int) {
 	s.t.Helper()
 	body := fmt.Sprintf(`{"name":"Campaign number %d","description":%q,"channels":["search"],"tags":["t%d"]}`, i, strings.Repeat(fmt.Sprintf("Text %d. ", i), 60), i)
@@ -179,7 +178,7 @@ func (s *testServer) query() (int, string) {
 	return s.server.Call(s.key, http.MethodPost, "/v1/analytics/query", `{"metrics":["spend","clicks"],"date_range":{"start_date":"2026-10-01","end_date":"2026-10-31"}}`)
 }
 
-// spendIn is the spend of an answer to query.
+// spendIn returns the spend in an answer to query.
 func spendIn(body string) string {
 	var v struct {
 		Data []struct {
@@ -215,18 +214,18 @@ func memberOf(body, name string) string {
 	return text
 }
 
-// inspection is what a look at the server found.
+// inspection is the result of inspect.
 type inspection struct {
 	ready, create, pause, query int
-	// readable and refused are how many campaigns were read as they are, and how
-	// many not at all.
+	// readable and refused are the numbers of campaigns that were read
+	// correctly, and not at all.
 	readable, refused int
 	doctor, backup    program.Result
 	refusal, answer   string
 }
 
-// inspect reads and writes all that the test knows. Whatever is answered with 200
-// must be the truth, and everything must be JSON.
+// inspect reads and writes all data that the test knows. Every answer with
+// status 200 must be correct, and every answer JSON.
 func (s *testServer) inspect() inspection {
 	s.t.Helper()
 	var v inspection
@@ -276,7 +275,7 @@ func (s *testServer) inspect() inspection {
 	return v
 }
 
-// call makes a request whose answer must be JSON.
+// call sends a request whose answer must be JSON.
 func (s *testServer) call(method, path, body string) (int, string) {
 	s.t.Helper()
 	status, text := s.server.Call(s.key, method, path, body)
@@ -286,7 +285,7 @@ func (s *testServer) call(method, path, body string) (int, string) {
 	return status, text
 }
 
-// compare wants a campaign to be as it was acknowledged.
+// compare checks that a campaign is as it was acknowledged.
 func (s *testServer) compare(data string) {
 	s.t.Helper()
 	var v struct {
@@ -324,7 +323,7 @@ func (s *testServer) edit(name string, change func(b []byte) []byte) {
 	}
 }
 
-// textOffsets returns where a text is in the bytes, in random order.
+// textOffsets returns the offsets of a text in the bytes, in random order.
 func (s *testServer) textOffsets(b []byte, text string) (list []int) {
 	for from := 0; ; {
 		i := bytes.Index(b[from:], []byte(text))

@@ -16,7 +16,7 @@ import (
 	"fanfare/test/program"
 )
 
-// copyFile copies a file, and removes the copy where there is none to copy.
+// copyFile copies a file. It removes the copy if the file does not exist.
 func (s *testServer) copyFile(from, to string) {
 	s.t.Helper()
 	b, err := os.ReadFile(from)
@@ -65,8 +65,8 @@ func (s *testServer) copyFacts(from, to string) {
 	}
 }
 
-// TestDrillFacts takes the facts away, or puts others in their place. Metrics
-// are then unavailable, and all else works.
+// TestDrillFacts removes or replaces the facts. Then metrics are unavailable,
+// and everything else works.
 func TestDrillFacts(t *testing.T) {
 	t.Parallel()
 	file := "facts.duckdb"
@@ -243,8 +243,8 @@ func TestDrillFacts(t *testing.T) {
 	}
 }
 
-// reset accepts the loss. What is answered then says that it is incomplete,
-// until the data was sent again, which sums up to first.
+// reset accepts the loss. Then answers say that they are incomplete until the
+// data was sent again; first is the expected total before that.
 func (s *testServer) reset(first string) {
 	s.t.Helper()
 	s.start()
@@ -291,7 +291,7 @@ func (s *testServer) reset(first string) {
 	s.server.Stop()
 }
 
-// TestDrillFactsRestore takes lost facts from a backup.
+// TestDrillFactsRestore restores lost facts from a backup.
 func TestDrillFactsRestore(t *testing.T) {
 	t.Parallel()
 	s := newTestServer(t)
@@ -380,7 +380,7 @@ func TestDrillFactsRestore(t *testing.T) {
 	whole.server.Stop()
 }
 
-// flipBit is a copy with one bit changed in the middle.
+// flipBit returns a copy with one bit changed in the middle.
 func flipBit(b []byte) []byte {
 	c := bytes.Clone(b)
 	c[len(c)/2] ^= 1
@@ -413,7 +413,8 @@ func TestDrillFactsGone(t *testing.T) {
 	s.server.Stop()
 }
 
-// TestDrillFactsResync loses the facts of a platform, which are read again.
+// TestDrillFactsResync loses the facts of a platform, which the server syncs
+// again.
 func TestDrillFactsResync(t *testing.T) {
 	t.Parallel()
 	s := newTestServer(t)

@@ -24,8 +24,8 @@ var (
 // matrixEvery is which part of the matrix the short form takes.
 const matrixEvery = 7
 
-// TestDrillMatrix does one thing to one file and starts the server. Then either
-// every answer is right, or callers or doctor are told.
+// TestDrillMatrix damages one file in one way and starts the server. Then every
+// answer is correct, or the answer, /readyz or doctor reports the damage.
 func TestDrillMatrix(t *testing.T) {
 	t.Parallel()
 	m := newMatrix(t)
@@ -54,8 +54,8 @@ func TestDrillMatrix(t *testing.T) {
 
 // matrix has data folders of the same installation, by how the server ended.
 type matrix struct {
-	// current is as it should be, older from before, and copied from a folder that
-	// was copied and used on its own.
+	// current has the latest data, older earlier data, and copied the data of a
+	// copied folder that another server used.
 	current, older, copied map[string]*testServer
 }
 
@@ -95,7 +95,8 @@ func newMatrix(t *testing.T) *matrix {
 	return m
 }
 
-// damageAndCheck damages a copy of a folder and looks at what the server says then.
+// damageAndCheck damages a copy of a folder and checks the answers of the
+// server.
 func (m *matrix) damageAndCheck(t *testing.T, file, fate, end string) {
 	t.Helper()
 	from := *m.current[end]
@@ -136,8 +137,8 @@ func (m *matrix) damageAndCheck(t *testing.T, file, fate, end string) {
 	s.checkNoWrongAnswers()
 }
 
-// checkNoWrongAnswers starts the server and fails the test if an answer is wrong and neither
-// the answer nor /readyz nor doctor says so.
+// checkNoWrongAnswers starts the server and fails the test if an answer is
+// wrong and neither the answer nor /readyz nor doctor says so.
 func (s *testServer) checkNoWrongAnswers() {
 	s.t.Helper()
 	s.server = program.Launch(s.t, program.Options{Data: s.data, Env: s.env})
@@ -176,8 +177,8 @@ func (s *testServer) isAnswering() bool {
 	return err == nil && res.StatusCode == http.StatusOK
 }
 
-// wrongAnswers compares what the server answers with 200, or as missing, with the
-// truth. An answer that says that it cannot be given is right.
+// wrongAnswers compares answers with status 200, or that a record is missing,
+// with the acknowledged data. An error answer is not wrong.
 func (s *testServer) wrongAnswers() (records, facts string) {
 	s.t.Helper()
 	listed := map[string]bool{}

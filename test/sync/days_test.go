@@ -14,21 +14,22 @@ import (
 	"fanfare/internal/store/storetest"
 )
 
-// inProcessDrill is a drill on the service in this process: time passes when somebody
-// waits, so that weeks take seconds and a seed always gives the same.
+// inProcessDrill is a drill on the service in this process. Time passes only
+// when the service waits, so that weeks take seconds and a seed is
+// reproducible.
 type inProcessDrill struct {
 	*drill
 	clock     *storetest.Clock
 	app       *app.App
 	workspace ident.ID
-	// interrupted counts how often the work was broken off in the middle.
+	// interrupted is how often the work was canceled in the middle.
 	interrupted atomic.Int64
-	// checked is the last run that was looked at.
+	// checked is the last run that was checked.
 	checked string
 }
 
-// TestDrillDays syncs for ten days, or sixty, with faults of every kind, and
-// breaks the work off at random calls.
+// TestDrillDays syncs for ten days, or sixty, with all kinds of faults, and
+// cancels the work at random calls.
 func TestDrillDays(t *testing.T) {
 	t.Parallel()
 	d := newInProcessDrill(t)
@@ -85,7 +86,7 @@ func newInProcessDrill(t *testing.T) *inProcessDrill {
 	return d
 }
 
-// day lets a day pass.
+// day advances the clock by a day.
 func (d *inProcessDrill) day() {
 	d.Helper()
 	end := d.clock.Now().Add(24 * time.Hour)
@@ -114,8 +115,8 @@ func (d *inProcessDrill) day() {
 	d.countFaults()
 }
 
-// checkRun looks at a run that calls itself succeeded: faults or not, all of its
-// days are there, as they are known on the day on which it was done.
+// checkRun checks a succeeded run: all its days are stored as they were
+// reported on the day of the run.
 func (d *inProcessDrill) checkRun() {
 	d.Helper()
 	s := d.state()
@@ -124,7 +125,8 @@ func (d *inProcessDrill) checkRun() {
 	}
 	d.checked = s.Sync.Last
 	r := d.readRun(s.Sync.Last)
-	// There is a slice for what each account has that the platform listed.
+	// There is a slice for every stream of each account that the platform
+	// listed.
 	if r.Streams[0].Slices < len(s.Accounts) {
 		return
 	}
@@ -142,15 +144,15 @@ func (d *inProcessDrill) checkRun() {
 	}
 }
 
-// runUntil does what is to be done, and lets time pass to when there is more, but
-// not beyond an end.
+// runUntil does all due work and advances the clock to the next work, but not
+// beyond an end.
 func (d *inProcessDrill) runUntil(ctx context.Context, end time.Time) {
 	d.Helper()
 	again, err := d.app.Connections.Work(ctx, d.workspace, ident.ID(d.id))
 	now := clock.At(d.clock.Now())
 	switch {
 	case ctx.Err() != nil:
-		// Whoever takes over has to wait for the lease of the one before.
+		// The next worker must wait for the lease of the previous one.
 		d.clock.Advance(time.Minute)
 	case err != nil:
 		d.Fatalf("work: %v", err)

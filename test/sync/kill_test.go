@@ -12,11 +12,11 @@ import (
 	"fanfare/test/program"
 )
 
-// maxWait bounds every wait; nothing depends on how long it takes.
+// maxWait limits every wait; no test depends on how long something takes.
 const maxWait = 3 * time.Minute
 
-// programDrill is a drill on the real program, which is started anew with another
-// time whenever it has ended.
+// programDrill is a drill on the real program, which restarts with a later time
+// after each end.
 type programDrill struct {
 	*drill
 	ahead  atomic.Int64
@@ -25,8 +25,8 @@ type programDrill struct {
 	key    string
 }
 
-// TestDrillKill syncs for two days, or sixty, while the program is killed in
-// the middle of it, and starts it again some hours later.
+// TestDrillKill syncs for two days, or sixty, while the program is killed and
+// restarted some hours later.
 func TestDrillKill(t *testing.T) {
 	t.Parallel()
 	d := newProgramDrill(t)
@@ -42,7 +42,8 @@ func TestDrillKill(t *testing.T) {
 		d.runUntilKilled()
 	}
 	d.clearSandbox("faults")
-	// A run that met a fault can still switch an account off: it ends first.
+	// A run that met a fault can still disable an account, so it must end
+	// first.
 	d.waitUntil(func() bool { return d.cancel(func(syncRun) bool { return true }) == 0 })
 	d.repairConnection()
 	r := d.finalSync(first)
@@ -80,7 +81,7 @@ func (d *programDrill) start() {
 	})
 }
 
-// begin starts the program for the first time and makes a workspace.
+// begin starts the program for the first time and creates a workspace.
 func (d *programDrill) begin() {
 	d.Helper()
 	d.start()
@@ -94,9 +95,9 @@ func (d *programDrill) begin() {
 	d.key = made.Key
 }
 
-// runUntilKilled goes on until the program is killed at some call to a platform, or has
-// nothing to do, and starts it again some hours later. So nobody waits for a
-// platform that wants to be left alone.
+// runUntilKilled lets the program run until it is killed at a random call to a
+// platform or is idle, and restarts it some hours later. So the drill waits for
+// no throttled platform.
 func (d *programDrill) runUntilKilled() {
 	d.Helper()
 	enough := make(chan struct{})
@@ -134,7 +135,7 @@ func (d *programDrill) runUntilKilled() {
 	d.restartLater(6*time.Hour + time.Duration(d.r.Int64N(int64(12*time.Hour))))
 }
 
-// restartLater starts the program at a later time; it may have ended.
+// restartLater restarts the program at a later time; it may have ended.
 func (d *programDrill) restartLater(by time.Duration) {
 	d.Helper()
 	if !d.server.Ended() {
@@ -145,7 +146,7 @@ func (d *programDrill) restartLater(by time.Duration) {
 	d.start()
 }
 
-// isIdle says whether nothing happens before the clock is moved.
+// isIdle reports whether nothing happens before the clock is moved.
 func (d *programDrill) isIdle() bool {
 	d.Helper()
 	s := d.state()
@@ -157,7 +158,7 @@ func (d *programDrill) isIdle() bool {
 	return len(list) > 0
 }
 
-// waitUntil asks again and again.
+// waitUntil polls until a condition is true.
 func (d *programDrill) waitUntil(done func() bool) {
 	d.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)

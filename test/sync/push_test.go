@@ -14,32 +14,32 @@ import (
 	"fanfare/test/program"
 )
 
-// linkedCampaign is a campaign that is linked to one on a platform, through a connection
-// of its own.
+// linkedCampaign is a campaign that is linked to a platform campaign, with its
+// own connection.
 type linkedCampaign struct {
 	platform, connection, campaign, account, external, token string
-	// revoked says that the platform has ended the token.
+	// revoked says that the platform has revoked the token.
 	revoked bool
-	// wantRunning is the state that was requested last.
+	// wantRunning is the last requested state.
 	wantRunning bool
 }
 
-// pushDrill requests states while everything goes wrong between the program
-// and the platforms.
+// pushDrill requests states while calls between the program and the platforms
+// fail.
 type pushDrill struct {
 	*programDrill
 	campaigns []*linkedCampaign
 	done      struct {
 		pauses, resumes, revokes, reconnects, throttles, failures, kills, unanswered, waits, reads, applied, pending, failed int
 	}
-	// throttled says that a platform has asked for time.
+	// throttled says that a platform has requested a wait.
 	throttled bool
 }
 
 // TestDrillPush runs random sequences of pause, resume, revoke, reconnect,
-// throttle and kill -9 on four platforms. At the end of each one every platform
-// campaign has the state that was requested last, and no answer ever said
-// applied before the platform had it.
+// throttle and kill -9 on four platforms. After each sequence every platform
+// campaign has the last requested state, and no answer said applied before the
+// platform had it.
 func TestDrillPush(t *testing.T) {
 	t.Parallel()
 	d := newPushDrill(t)
@@ -76,7 +76,7 @@ func newPushDrill(t *testing.T) *pushDrill {
 	return d
 }
 
-// startProgram starts the program, with the sandbox in the place of the platforms.
+// startProgram starts the program with the sandbox as all platforms.
 func (d *pushDrill) startProgram() {
 	d.Helper()
 	var urls, apps []string
@@ -90,7 +90,7 @@ func (d *pushDrill) startProgram() {
 	})
 }
 
-// newTokens gets new tokens for a lane and returns them as a body has them.
+// newTokens obtains new tokens and returns them in the format of a body.
 func (d *pushDrill) newTokens(l *linkedCampaign) string {
 	d.Helper()
 	granted, err := d.sandbox.Grant(d.sandbox.Own())
@@ -110,7 +110,8 @@ func (d *pushDrill) newTokens(l *linkedCampaign) string {
 	return string(text)
 }
 
-// connectAndLink connects a platform and links a running campaign to one of its own.
+// connectAndLink connects a platform and links a running campaign to one of its
+// campaigns.
 func (d *pushDrill) connectAndLink(platform string) *linkedCampaign {
 	d.Helper()
 	l := &linkedCampaign{platform: platform, wantRunning: true}
@@ -148,7 +149,7 @@ func (d *pushDrill) connectAndLink(platform string) *linkedCampaign {
 	return l
 }
 
-// cancelRuns cancels runs, which this drill is not about.
+// cancelRuns cancels sync runs, which this drill does not test.
 func (d *pushDrill) cancelRuns(l *linkedCampaign) {
 	d.Helper()
 	var list []syncRun
@@ -158,7 +159,7 @@ func (d *pushDrill) cancelRuns(l *linkedCampaign) {
 	}
 }
 
-// campaignAnswer is a campaign as it is answered.
+// campaignAnswer is a campaign in an answer.
 type campaignAnswer struct {
 	Status   string `json:"status"`
 	Delivery struct {
@@ -171,8 +172,8 @@ type campaignAnswer struct {
 	} `json:"external_refs"`
 }
 
-// compareWithPlatform compares an answer with the platform: what it calls applied must be
-// there, and what it does not must be reported.
+// compareWithPlatform compares an answer with the platform: an applied state
+// must be there, and any other must be reported.
 func (d *pushDrill) compareWithPlatform(l *linkedCampaign, c *campaignAnswer) (push string) {
 	d.Helper()
 	if len(c.Refs) != 1 || c.Refs[0].Push == nil {
@@ -220,7 +221,7 @@ func (d *pushDrill) readAndCompare(l *linkedCampaign) (push string) {
 	return d.compareWithPlatform(l, &c)
 }
 
-// randomStep does one thing at random.
+// randomStep does one random step.
 func (d *pushDrill) randomStep(l *linkedCampaign) {
 	d.Helper()
 	once := 1 + d.r.IntN(2)
@@ -252,7 +253,7 @@ func (d *pushDrill) randomStep(l *linkedCampaign) {
 	}
 }
 
-// pauseOrResume pauses what runs and resumes what does not.
+// pauseOrResume pauses a running campaign and resumes a paused one.
 func (d *pushDrill) pauseOrResume(l *linkedCampaign) {
 	d.Helper()
 	verb := "resume"
@@ -270,7 +271,7 @@ func (d *pushDrill) pauseOrResume(l *linkedCampaign) {
 	d.compareWithPlatform(l, &c)
 }
 
-// reconnect grants access anew. The platform may be struck by a fault.
+// reconnect grants access again. The platform may fail.
 func (d *pushDrill) reconnect(l *linkedCampaign) {
 	d.Helper()
 	d.done.reconnects++
@@ -281,7 +282,7 @@ func (d *pushDrill) reconnect(l *linkedCampaign) {
 	d.cancelRuns(l)
 }
 
-// killDuringRequest ends the program while a request is under way, or right after it.
+// killDuringRequest kills the program during a request, or right after it.
 func (d *pushDrill) killDuringRequest(l *linkedCampaign) {
 	d.Helper()
 	d.done.kills++
@@ -304,7 +305,8 @@ func (d *pushDrill) killDuringRequest(l *linkedCampaign) {
 	case http.StatusOK:
 		l.wantRunning = !l.wantRunning
 	case 0:
-		// Nobody was told whether it was requested: the record says it.
+		// The request was not answered, so the record shows whether it was
+		// stored.
 		d.done.unanswered++
 		var c campaignAnswer
 		d.ask(http.MethodGet, "/v1/campaigns/"+l.campaign, "", &c)
@@ -318,13 +320,13 @@ func (d *pushDrill) killDuringRequest(l *linkedCampaign) {
 	d.readAndCompare(l)
 }
 
-// waitForPlatforms lets access return, and waits until every platform has what was
-// requested last.
+// waitForPlatforms restores access and waits until every platform has the last
+// requested state.
 func (d *pushDrill) waitForPlatforms() {
 	d.Helper()
 	d.clearSandbox("faults")
 	if d.throttled {
-		// Some name no moment, and one means midnight.
+		// Some platforms name no time, and one means midnight.
 		d.throttled = false
 		d.done.waits++
 		d.server.Stop()
@@ -333,7 +335,7 @@ func (d *pushDrill) waitForPlatforms() {
 	}
 	for _, l := range d.campaigns {
 		d.waitUntil(func() bool {
-			// A token that has expired although it was renewed ends access too.
+			// A token that has expired despite a refresh also ends access.
 			var c state
 			d.ask(http.MethodGet, "/v1/connections/"+l.connection, "", &c)
 			if l.revoked || c.Status == "reauth_required" {

@@ -24,8 +24,8 @@ import (
 	"fanfare/test/program"
 )
 
-// echoingPlatform is a platform that repeats every secret it is sent wherever its
-// answers have words, and remembers them and those that it gives away.
+// echoingPlatform repeats every secret of a request in the messages of its
+// answer, and records these secrets and those that it issues.
 type echoingPlatform struct {
 	sandbox *sandbox.Server
 	mu      sync.Mutex
@@ -33,14 +33,14 @@ type echoingPlatform struct {
 }
 
 var (
-	// issuedSecret are secrets in answers, sent are those in requests.
+	// issuedSecret matches secrets in answers, secretMember those in requests.
 	issuedSecret  = regexp.MustCompile(`"(?:access_token|refresh_token)":"([^"]+)"`)
 	secretMember  = regexp.MustCompile(`"(?:secret|auth_code|access_token)":"([^"]+)"`)
 	messageMember = regexp.MustCompile(`"(?:message|error_description|error_user_msg|error_user_title|code|status)":"`)
 	secretNames   = []string{"access_token", "refresh_token", "client_secret", "secret", "code", "auth_code", "code_verifier", "fb_exchange_token", "token", "appsecret_proof"}
 )
 
-// addSecrets remembers secrets. Short ones are found everywhere by chance.
+// addSecrets records secrets. It ignores short ones, which occur by chance.
 func (g *echoingPlatform) addSecrets(list ...string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -78,7 +78,7 @@ func (g *echoingPlatform) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, text)
 }
 
-// secretsTest has a server with platforms that gossip, and keeps all that it says.
+// secretsTest has a server with echoing platforms and records its answers.
 type secretsTest struct {
 	*testing.T
 	*echoingPlatform
@@ -89,7 +89,7 @@ type secretsTest struct {
 	made    int
 }
 
-// canary is a secret of the caller's.
+// canary returns a secret of the caller.
 func (v *secretsTest) canary(kind string) string {
 	v.made++
 	s := fmt.Sprintf("canary-%s-%04d-%08x", kind, v.made, v.made*2654435761)
@@ -136,9 +136,9 @@ func newSecretsTest(t *testing.T) *secretsTest {
 	return v
 }
 
-// TestSecretsAreNotExposed sends more than 200 secrets through everything that
-// takes some, at platforms that repeat them, and looks for each of them in the
-// log, in all answers, in events and the audit log, and in a backup.
+// TestSecretsAreNotExposed sends more than 200 secrets in all requests that
+// accept one, to platforms that repeat them, and searches the log, all answers,
+// events, the audit log and a backup for them.
 func TestSecretsAreNotExposed(t *testing.T) {
 	t.Parallel()
 	v := newSecretsTest(t)
@@ -152,7 +152,7 @@ func TestSecretsAreNotExposed(t *testing.T) {
 	v.searchSecrets(pending)
 }
 
-// connectInvalid connects with credentials that are none.
+// connectInvalid connects with invalid credentials.
 func (v *secretsTest) connectInvalid(platform string) {
 	v.Helper()
 	for i := range 10 {
@@ -170,8 +170,8 @@ func (v *secretsTest) connectInvalid(platform string) {
 	}
 }
 
-// connectValid connects with credentials of the sandbox, has everything go wrong that
-// can, and connects anew, wrong and right.
+// connectValid connects with valid credentials of the sandbox, applies all
+// faults, and reconnects with invalid and valid ones.
 func (v *secretsTest) connectValid(platform string) {
 	v.Helper()
 	credentials := func() string {
@@ -211,7 +211,7 @@ func (v *secretsTest) connectValid(platform string) {
 	v.sandbox.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(v.Context(), http.MethodDelete, "http://sandbox/_sandbox/faults", http.NoBody))
 }
 
-// connectByConsent goes the way of a person, once with a code that is none.
+// connectByConsent connects by OAuth, once with an invalid code.
 func (v *secretsTest) connectByConsent(platform string) {
 	v.Helper()
 	var made struct {
@@ -258,7 +258,7 @@ func (v *secretsTest) connectByConsent(platform string) {
 	v.call(http.MethodGet, to.RequestURI(), "")
 }
 
-// confirmConsent says yes on the page that asks who gets access.
+// confirmConsent confirms the page that shows who gets access.
 func (v *secretsTest) confirmConsent(target string) (status int) {
 	v.Helper()
 	req, err := http.NewRequestWithContext(v.Context(), http.MethodPost, v.server.URL+target, http.NoBody)
@@ -279,8 +279,8 @@ func (v *secretsTest) confirmConsent(target string) (status int) {
 	return res.StatusCode
 }
 
-// startConsents begins to grant access and does not end, and returns what stands in
-// the address of the page, which only the caller is told.
+// startConsents starts OAuth without completing it, and returns the states in
+// the URLs, which only the caller gets.
 func (v *secretsTest) startConsents() (states []string) {
 	v.Helper()
 	for platform := range oauthPlatforms {
@@ -292,8 +292,7 @@ func (v *secretsTest) startConsents() (states []string) {
 	return states
 }
 
-// waitForSyncs waits until nothing is synced any more, or waits for a platform that
-// asked to be left alone.
+// waitForSyncs waits until no sync runs, or it waits for a throttled platform.
 func (v *secretsTest) waitForSyncs(path string) {
 	v.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
@@ -310,7 +309,7 @@ func (v *secretsTest) waitForSyncs(path string) {
 	}
 }
 
-// readEverything looks at everything.
+// readEverything reads all answers that could contain a secret.
 func (v *secretsTest) readEverything() {
 	v.Helper()
 	var list struct {
@@ -329,7 +328,8 @@ func (v *secretsTest) readEverything() {
 	v.call(http.MethodGet, "/v1/platforms", "")
 }
 
-// searchSecrets looks for every secret, and for states where they are of no use.
+// searchSecrets searches for every secret, and for states outside of their
+// answers.
 func (v *secretsTest) searchSecrets(states []string) {
 	v.Helper()
 	file := filepath.Join(v.TempDir(), "backup")

@@ -1,7 +1,7 @@
-// Package sync_test syncs made-up accounts for weeks of virtual time while
-// everything goes wrong that can, and compares what is stored in the end with
-// the truth: no day lost, none counted twice, to the last millionth. It also
-// looks for secrets wherever they must not be.
+// Package sync_test syncs sandbox accounts for weeks of simulated time with all
+// kinds of faults, and compares the stored metrics with the exact ones: no day
+// lost, none counted twice, to the millionth. It also searches for exposed
+// secrets.
 package sync_test
 
 import (
@@ -33,33 +33,33 @@ func TestMain(m *testing.M) {
 const (
 	// seedEnv repeats a drill.
 	seedEnv = "FANFARE_DRILL_SEED"
-	// zone is ahead of UTC for most of a day, so that today is seldom the same.
+	// zone is ahead of UTC, so that its day usually differs.
 	zone = "Pacific/Auckland"
-	// commonProbability is how often a call goes wrong in some way, rare how often in one
-	// of those that only some calls can.
+	// commonProbability is the probability of faults that any call can have,
+	// rareProbability of those that only some calls can.
 	commonProbability, rareProbability = 0.05, 0.25
-	// initialDays is how many days the first sync reads.
+	// initialDays is the number of days of the first sync.
 	initialDays = 90
 )
 
 func isFull() bool { return os.Getenv("FANFARE_DRILL") == "full" }
 
-// startTime is when a drill begins.
+// startTime is the time at the start of a drill.
 var startTime = time.Date(2026, time.September, 1, 0, 0, 0, 0, time.UTC)
 
-// drill is one connection to a sandbox through all that happens to it.
+// drill is one connection to a sandbox.
 type drill struct {
 	*testing.T
 	seed    uint64
 	r       *rand.Rand
 	sandbox *sandbox.Server
 	url     string
-	// call asks the service.
+	// call calls the service.
 	call func(method, path, body string) (int, []byte)
 	// advance lets time pass.
 	advance func(time.Duration)
 	id      string
-	// onCall, if set, is told of every call to a platform.
+	// onCall, if set, is called for every call to a platform.
 	onCall atomic.Pointer[func()]
 	// skip are the triggers of runs that are canceled, because a short drill
 	// has no time for them.
@@ -70,7 +70,7 @@ type drill struct {
 	}
 }
 
-// newDrill starts a sandbox whose clock is now.
+// newDrill starts a sandbox with the clock now.
 func newDrill(t *testing.T, now func() time.Time) *drill {
 	t.Helper()
 	d := &drill{T: t, seed: rand.Uint64()}
@@ -97,7 +97,7 @@ func newDrill(t *testing.T, now func() time.Time) *drill {
 	return d
 }
 
-// addFaults has calls go wrong in every way from now on.
+// addFaults makes calls fail in every way from now on.
 func (d *drill) addFaults() {
 	d.Helper()
 	for _, r := range []sandbox.FaultRule{
@@ -115,13 +115,13 @@ func (d *drill) addFaults() {
 	}
 }
 
-// clearSandbox removes all faults or the whole journal of the sandbox.
+// clearSandbox removes all faults or the journal of the sandbox.
 func (d *drill) clearSandbox(what string) {
 	d.Helper()
 	d.sandbox.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(d.Context(), http.MethodDelete, "http://sandbox/_sandbox/"+what, http.NoBody))
 }
 
-// countFaults counts what the sandbox has noted since the last time.
+// countFaults counts the faults in the journal since the last time.
 func (d *drill) countFaults() {
 	for _, e := range d.sandbox.Journal() {
 		d.counts.calls++
@@ -132,7 +132,7 @@ func (d *drill) countFaults() {
 	d.clearSandbox("journal")
 }
 
-// ask calls the service and reads what is under data.
+// ask calls the service and decodes the data.
 func (d *drill) ask(method, path, body string, into any) int {
 	d.Helper()
 	status, text := d.call(method, path, body)
@@ -150,7 +150,7 @@ func (d *drill) ask(method, path, body string, into any) int {
 	return status
 }
 
-// state is what a drill looks at of a connection.
+// state is the part of a connection that a drill reads.
 type state struct {
 	ID       string         `json:"id"`
 	Status   string         `json:"status"`
@@ -162,7 +162,7 @@ type state struct {
 	} `json:"sync"`
 }
 
-// accountState is an account.
+// accountState is an account of the connection.
 type accountState struct {
 	ID       string `json:"external_id"`
 	Platform string `json:"platform"`
@@ -177,8 +177,8 @@ func (d *drill) state() (s state) {
 	return s
 }
 
-// connect connects the sandbox and has it synced twice a day. The short form
-// reads as few days again as it can.
+// connect connects the sandbox with two syncs per day. The short form reads as
+// few days again as possible.
 func (d *drill) connect() {
 	d.Helper()
 	var s state
@@ -196,7 +196,7 @@ func (d *drill) connect() {
 	}
 }
 
-// cancelSkipped cancels runs that there is no time for.
+// cancelSkipped cancels runs that the drill has no time for.
 func (d *drill) cancelSkipped() {
 	d.Helper()
 	if len(d.skip) > 0 {
@@ -204,8 +204,8 @@ func (d *drill) cancelSkipped() {
 	}
 }
 
-// cancel cancels the chosen ones of the runs that have not ended, and returns
-// how many have not.
+// cancel cancels the chosen unfinished runs and returns how many are
+// unfinished.
 func (d *drill) cancel(chosen func(syncRun) bool) int {
 	d.Helper()
 	var list []syncRun
@@ -218,8 +218,8 @@ func (d *drill) cancel(chosen func(syncRun) bool) int {
 	return len(list)
 }
 
-// repairConnection does what a person would: it grants access anew, and switches accounts
-// on again that the platform had lost. Faults strike here too.
+// repairConnection does what a user would: it reconnects, and enables accounts
+// again that the platform had disabled. Calls can fail here too.
 func (d *drill) repairConnection() {
 	d.Helper()
 	d.cancelSkipped()
@@ -247,7 +247,7 @@ func (d *drill) repairConnection() {
 	d.Fatalf("the connection could not be mended: %+v", d.state())
 }
 
-// requestSync asks for a sync of some kind.
+// requestSync requests a random kind of sync.
 func (d *drill) requestSync(today clock.Date) {
 	d.Helper()
 	first, most, kinds := today-clock.Date(d.r.IntN(initialDays)), 5, 2
@@ -260,7 +260,7 @@ func (d *drill) requestSync(today clock.Date) {
 	}
 }
 
-// today is the day in the zone of the accounts.
+// today returns the day in the time zone of the accounts.
 func (d *drill) today() clock.Date {
 	d.Helper()
 	return d.dayOf(d.sandbox.Now())
@@ -275,8 +275,8 @@ func (d *drill) dayOf(at time.Time) clock.Date {
 	return clock.DateIn(at, z)
 }
 
-// firstCompared is the first day that is compared in the end: of all that the first
-// sync reads, or of some.
+// firstCompared returns the first day of the final comparison: the first of the
+// initial sync, or a later one in the short form.
 func (d *drill) firstCompared() clock.Date {
 	d.Helper()
 	if isFull() {
@@ -306,7 +306,7 @@ type syncRun struct {
 	Error    any            `json:"error"`
 }
 
-// finalSync asks for all days once more, without faults.
+// finalSync syncs all days once more without faults.
 func (d *drill) finalSync(first clock.Date) (r syncRun) {
 	d.Helper()
 	body := fmt.Sprintf(`{"mode":"backfill","start_date":%q,"end_date":%q}`, first, d.today())
@@ -316,7 +316,7 @@ func (d *drill) finalSync(first clock.Date) (r syncRun) {
 	return r
 }
 
-// hasEnded says whether a run has ended.
+// hasEnded reports whether a run has ended.
 func (r *syncRun) hasEnded() bool {
 	return r.Status != "queued" && r.Status != "running" && r.Status != "waiting"
 }
@@ -330,7 +330,7 @@ func (d *drill) readRun(id string) (r syncRun) {
 	return r
 }
 
-// runs counts all runs by how they ended, and the rows that they wrote.
+// runs returns the number of runs by result, and the rows that they wrote.
 func (d *drill) runs() (ended map[string]int, rows int64) {
 	d.Helper()
 	ended = map[string]int{}
@@ -355,7 +355,7 @@ func (d *drill) runs() (ended map[string]int, rows int64) {
 	return ended, rows
 }
 
-// report prints what a drill went through.
+// report prints the counts of a drill.
 func (d *drill) report(days, compared int) {
 	d.Helper()
 	d.countFaults()

@@ -11,15 +11,15 @@ import (
 	"fanfare/internal/fact"
 )
 
-// familyDimensions are how each is asked for.
+// familyDimensions are the dimensions that select each family.
 var familyDimensions = map[fact.Family]string{fact.Base: "account_id", fact.Geo: "country", fact.Demographic: "age_range", fact.Device: "device"}
 
-// comparedMeasures are the measures that truth tells of.
+// comparedMeasures are the measures in the sandbox's truth.
 var comparedMeasures = []fact.Measure{
 	fact.Impressions, fact.Clicks, fact.Spend, fact.Conversions, fact.Revenue, fact.Leads, fact.Engagements, fact.VideoViews, fact.VideoCompletions,
 }
 
-// truthValue is what truth says of a measure on a day, nil for nothing.
+// truthValue returns the true value of a measure on a day, nil for none.
 func truthValue(t *sandbox.TruthDay, m fact.Measure) *int64 {
 	return map[fact.Measure]*int64{
 		fact.Impressions: t.Impressions, fact.Clicks: t.Clicks, fact.Spend: t.SpendMicros, fact.Conversions: t.ConversionsMicros, fact.Revenue: t.RevenueMicros,
@@ -27,8 +27,8 @@ func truthValue(t *sandbox.TruthDay, m fact.Measure) *int64 {
 	}[m]
 }
 
-// compareWithTruth compares every day of every account in every family with the truth,
-// and returns how many sums it has compared.
+// compareWithTruth compares every day of every account in every family with the
+// truth, and returns the number of compared values.
 func (d *drill) compareWithTruth(first, last clock.Date) (n int) {
 	d.Helper()
 	accounts := d.state().Accounts
@@ -59,8 +59,8 @@ func (d *drill) compareWithTruth(first, last clock.Date) (n int) {
 	return n
 }
 
-// compareDays compares the days of a family. Where truth tells nothing, nothing may
-// be stored.
+// compareDays compares the days of a family. Where the truth has no value, none
+// may be stored.
 func (d *drill) compareDays(what string, truth []sandbox.TruthDay, stored map[clock.Date]fact.Values) (n int) {
 	d.Helper()
 	wrong := 0
@@ -86,8 +86,8 @@ func (d *drill) compareDays(what string, truth []sandbox.TruthDay, stored map[cl
 	return n
 }
 
-// stored asks for what an account has by day in a family. Days without figures
-// are left out.
+// stored returns the stored metrics of an account by day in a family, without
+// empty days.
 func (d *drill) stored(account, platform string, family fact.Family, first, last clock.Date) map[clock.Date]fact.Values {
 	d.Helper()
 	names := make([]string, len(comparedMeasures))
@@ -145,7 +145,7 @@ func (d *drill) stored(account, platform string, family fact.Family, first, last
 	return days
 }
 
-// exactValue is a number in the unit that a measure is kept in.
+// exactValue returns a number in the stored unit of a measure.
 func exactValue(n fact.Number, m fact.Measure) int64 {
 	if m.Scaled() && n.Digits == 0 {
 		return n.N * 1_000_000
