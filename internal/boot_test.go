@@ -31,7 +31,7 @@ var heavy = []string{importPath("fanfaretest"), importPath("app"), importPath("m
 func TestOnlySomeTestsBoot(t *testing.T) {
 	t.Parallel()
 	found := map[string]string{}
-	err := filepath.WalkDir(".", func(file string, d os.DirEntry, err error) error {
+	err := filepath.WalkDir(".", func(file string, _ os.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(file, "_test.go") {
 			return err
 		}

@@ -63,7 +63,8 @@ func TestSpendOfLostFacts(t *testing.T) {
 		{
 			"more stored again, none of today", budget("daily", 50, 0, "USD"),
 			[]daySpend{usd(yesterday, 20), usd(today, 10)},
-			[]daySpend{usd(yesterday, 40)}, own,
+			[]daySpend{usd(yesterday, 40)},
+			own,
 			"30.00 USD, 40.00 USD left, active/delivering []", "40.00 USD, none left, active/delivering [data_lost]", "40.00 USD, 50.00 USD left, active/delivering []",
 		},
 		{

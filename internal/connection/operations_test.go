@@ -62,7 +62,7 @@ func (s *stage) cancel(run ident.ID) *storetest.Answer {
 	return s.Answer(s.connections.Cancel(s.t.Context(), s.Cause(), run, record.Match{}))
 }
 
-// links links and unlinks what the connection has.
+// links takes a request to link or unlink what the connection has.
 func (s *stage) links(v any) *storetest.Answer {
 	s.t.Helper()
 	var r connection.LinkRequest

@@ -45,9 +45,15 @@ func (a *Answer) OK() *Answer {
 	return a
 }
 
-// Fault fails the test unless the error is a fault with this code. Its details
-// are as a caller receives them, as JSON.
-func (a *Answer) Fault(code fault.Code) *fault.Error {
+// Refusal is a fault with its details as a caller receives them, as JSON.
+type Refusal struct {
+	Code    fault.Code
+	Message string
+	Details []fault.Detail
+}
+
+// Fault fails the test unless the error is a fault with this code.
+func (a *Answer) Fault(code fault.Code) *Refusal {
 	a.t.Helper()
 	f, ok := errors.AsType[*fault.Error](a.Err)
 	if !ok || f.Code != code {
@@ -57,7 +63,7 @@ func (a *Answer) Fault(code fault.Code) *fault.Error {
 	if err != nil {
 		a.t.Fatal(err)
 	}
-	sent := fault.New(f.Code, f.Message)
+	sent := &Refusal{Code: f.Code, Message: f.Message}
 	if err := json.Unmarshal(text, &sent.Details); err != nil {
 		a.t.Fatal(err)
 	}
