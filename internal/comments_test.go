@@ -40,14 +40,14 @@ func TestCommentsNameCode(t *testing.T) {
 		s.Init(files.AddFile(path, -1, len(b)), b, nil, scanner.ScanComments)
 		for {
 			pos, tok, text := s.Scan()
-			switch tok {
-			case token.EOF:
+			switch {
+			case tok == token.EOF:
 				return nil
-			case token.IDENT, token.STRING:
+			case tok == token.IDENT || tok == token.STRING:
 				for _, word := range strings.FieldsFunc(text, func(r rune) bool { return r != '_' && (r < '0' || r > 'z' || r > '9' && r < 'A' || r > 'Z' && r < 'a') }) {
 					names[word] = true
 				}
-			case token.COMMENT:
+			case tok == token.COMMENT:
 				for _, found := range camelCase.FindAllStringSubmatch(text, -1) {
 					comments[found[2]] = append(comments[found[2]], files.Position(pos).String())
 				}

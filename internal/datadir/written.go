@@ -2,6 +2,7 @@ package datadir
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"os"
 )
@@ -46,7 +47,7 @@ func readParts(f io.ReaderAt, parts []Part) ([]byte, error) {
 	for _, p := range parts {
 		b := make([]byte, p.Length)
 		n, err := f.ReadAt(b, p.Offset)
-		if err != nil && err != io.EOF { //nolint:errorlint // ReadAt returns it as it is
+		if err != nil && !errors.Is(err, io.EOF) {
 			return nil, err
 		}
 		all = append(all, b[:n]...)

@@ -88,7 +88,7 @@ func TestFilesTakeTurns(t *testing.T) {
 			<-end
 			return each([]string{"date", "clicks"}, [][]string{{"2026-11-14", "1"}})
 		}
-		large := ingest.Upload{Name: "large.parquet", Bytes: []byte("PAR1 a PAR1 PAR1"), Home: home}
+		large := ingest.Upload{Name: "large.parquet", Bytes: []byte("PAR1 a bPAR1"), Home: home}
 		go func() {
 			if _, err := w.Upload(t.Context(), causeOf("wks_many"), large); err != nil {
 				t.Errorf("the first large file: %v", err)

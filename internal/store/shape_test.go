@@ -62,8 +62,7 @@ func describeFields(b *strings.Builder, path string, of reflect.Type, above map[
 	}
 	above[of] = true
 	defer delete(above, of)
-	for i := range of.NumField() {
-		f := of.Field(i)
+	for f := range of.Fields() {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		switch {
 		case f.Anonymous && name == "":

@@ -356,9 +356,11 @@ var errUnreachable = errors.New("connection refused")
 func (unreachableCounter) Take(context.Context, ident.ID, ratelimit.Limits, time.Time) (ratelimit.Decision, error) {
 	return ratelimit.Decision{}, errUnreachable
 }
+
 func (unreachableCounter) Refund(context.Context, ident.ID, ratelimit.Ticket, time.Time) error {
 	return errUnreachable
 }
+
 func (unreachableCounter) Look(context.Context, ident.ID, ratelimit.Limits, time.Time) (ratelimit.Decision, error) {
 	return ratelimit.Decision{}, errUnreachable
 }

@@ -112,9 +112,6 @@ var attributes = map[string]attribute{
 	"audience_name": {AudienceColumn, (*Entity).name},
 }
 
-// wordColumns are the dimensions whose values are words.
-var wordColumns = []string{"channel", "country", "age_range", "gender", "device"}
-
 // sourceTexts are the dimensions that describe a source.
 var sourceTexts = map[string]func(*Source) string{
 	"connection_id": func(s *Source) string { return string(s.Connection) },

@@ -79,8 +79,9 @@ func expression(c numbers.Column) string {
 		return weekday
 	case numbers.TagColumn:
 		return "coalesce(t.tag, 0)"
+	default:
+		return "f." + string(c)
 	}
-	return "f." + string(c)
 }
 
 func compile(q *numbers.Question, workspace int32) *statement {
@@ -111,8 +112,7 @@ func compile(q *numbers.Question, workspace int32) *statement {
 	return s
 }
 
-// bucket returns the expression of a bucket. PostgreSQL's functions for months
-// are slow, so longer buckets are found among the days that they begin with.
+// bucket returns the expression of a bucket.
 func (s *statement) bucket(q *numbers.Question) string {
 	switch q.Granularity {
 	case analytics.Day:
@@ -121,7 +121,14 @@ func (s *statement) bucket(q *numbers.Question) string {
 		return "f.day - " + weekday
 	case analytics.Whole:
 		return "0"
+	default:
+		return s.calendarBucket(q)
 	}
+}
+
+// calendarBucket returns the expression of a month, quarter or year: its position
+// among the days that they begin with. PostgreSQL's functions for months are slow.
+func (s *statement) calendarBucket(q *numbers.Question) string {
 	months := map[analytics.Granularity]time.Month{analytics.Month: 1, analytics.Quarter: 3, analytics.Year: 12}[q.Granularity]
 	year, month, _ := q.First.Calendar()
 	month -= (month - 1) % months

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 
@@ -82,13 +83,7 @@ func (c *change) removeImport(ctx context.Context, f fact.Family, writes []int32
 // one that was replaced last counts.
 func (c *change) putBack(ctx context.Context, f fact.Family) error {
 	table := tableOf(f.String())
-	var keys string
-	for i, k := range keyColumns {
-		if i > 0 {
-			keys += ", "
-		}
-		keys += "r." + k
-	}
+	keys := "r." + strings.Join(keyColumns, ", r.")
 	return each(ctx, c.tx, func(source, day int32) error {
 		c.touched[part{f, source, firstOfMonth(clock.Date(day))}] = true
 		return nil
