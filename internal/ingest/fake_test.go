@@ -44,7 +44,10 @@ var (
 // crash would.
 type fakeWorld struct {
 	*ingest.Service
-	mu       sync.Mutex
+	mu sync.Mutex
+	// noted protects what callers change whether they hold mu or not. Nobody waits
+	// while it is held.
+	noted    sync.Mutex
 	now      time.Time
 	rows     map[string]fact.Row
 	by       map[string]ident.ID
@@ -81,12 +84,16 @@ func (w *fakeWorld) clock() time.Time { return w.now }
 
 func (w *fakeWorld) step(format string, args ...any) error {
 	name := fmt.Sprintf(format, args...)
+	w.noted.Lock()
+	defer w.noted.Unlock()
 	w.steps = append(w.steps, name)
 	return w.fail[strings.Fields(name)[0]]
 }
 
 // Read makes ids that differ.
 func (w *fakeWorld) Read(b []byte) (int, error) {
+	w.noted.Lock()
+	defer w.noted.Unlock()
 	w.random++
 	for i := range b {
 		b[i] = w.random
@@ -138,6 +145,8 @@ func (w *fakeWorld) Source(_ context.Context, c record.Cause, s connection.Sourc
 	if err := w.step("source %s/%s", s.Name, s.Account); err != nil {
 		return connection.Feed{}, err
 	}
+	w.noted.Lock()
+	defer w.noted.Unlock()
 	id := s.ID
 	if id == "" {
 		id = ident.ID("con_" + s.Platform + "_" + strings.ToLower(s.Name))
@@ -172,6 +181,8 @@ func (w *fakeWorld) Fed(_ context.Context, c record.Cause, _ ident.ID, f connect
 		if f.Answer == nil {
 			return errors.New("there is no answer to be remembered")
 		}
+		w.noted.Lock()
+		defer w.noted.Unlock()
 		w.answers[c.Idempotency.Key] = f.Answer
 	}
 	return nil
@@ -269,11 +280,15 @@ func (w imports) Same(ctx context.Context, workspace ident.ID, source, sum strin
 type files struct{ *fakeWorld }
 
 func (w files) Put(_ ident.ID, sum string, b []byte) error {
+	w.noted.Lock()
 	w.files[sum], w.put[sum] = slices.Clone(b), w.now
+	w.noted.Unlock()
 	return w.step("put")
 }
 
 func (w files) Open(_ ident.ID, sum string) (io.ReadCloser, int64, error) {
+	w.noted.Lock()
+	defer w.noted.Unlock()
 	b, there := w.files[sum]
 	if !there {
 		return nil, 0, fs.ErrNotExist

@@ -28,6 +28,11 @@ const resultRows = 500
 // not for a whole result, which may have 20 MB.
 const resultChunks = 8
 
+// maxResultChunks is how many rows of the table a workspace may have: ten of the
+// longest results, about 200 MB. Otherwise a workspace could fill the disk with
+// queries.
+const maxResultChunks = 2000
+
 var (
 	resultTable = newTable(table{
 		name: "result", key: workspaceID, doc: "meta",
@@ -48,9 +53,31 @@ const (
 const pruneResultRows = `DELETE FROM result_rows WHERE (workspace_id, id, chunk) IN (
 	SELECT workspace_id, id, chunk FROM result_rows WHERE workspace_id = $1 AND expires_at <= $2 ORDER BY expires_at LIMIT 8)`
 
+// deleteOldRows deletes up to resultChunks rows other than the newest $2.
+const deleteOldRows = `DELETE FROM result_rows WHERE (workspace_id, id, chunk) IN (
+	SELECT workspace_id, id, chunk FROM result_rows WHERE workspace_id = $1 ORDER BY expires_at DESC, id, chunk LIMIT 8 OFFSET $2)`
+
+// makeRoom deletes the oldest results of a workspace until it has room for more
+// rows of the table. A page of a deleted result is not found.
+func (s *Results) makeRoom(ctx context.Context, workspace ident.ID, more int) error {
+	for {
+		var deleted int64
+		err := s.db.write(ctx, func(tx Tx) (err error) {
+			deleted, err = tx.Exec(deleteOldRows, string(workspace), max(maxResultChunks-more, 0))
+			return err
+		})
+		if err != nil || deleted < resultChunks {
+			return err
+		}
+	}
+}
+
 // Save stores a result. Its head is written with its last rows: rows without one
 // are never read, and expire.
 func (s *Results) Save(ctx context.Context, workspace ident.ID, k *analytics.StoredResult) error {
+	if err := s.makeRoom(ctx, workspace, (len(k.Rows)+resultRows-1)/resultRows); err != nil {
+		return err
+	}
 	for from := 0; ; from += resultChunks * resultRows {
 		last := from+resultChunks*resultRows >= len(k.Rows)
 		err := s.db.write(ctx, func(tx Tx) error {

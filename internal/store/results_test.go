@@ -3,12 +3,14 @@ package store_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"fanfare/internal/analytics"
 	"fanfare/internal/fault"
+	"fanfare/internal/ident"
 	"fanfare/internal/store/sqlitetest"
 	"fanfare/internal/store/storetest"
 )
@@ -53,4 +55,36 @@ func TestResultsInParts(t *testing.T) {
 	if n, err := w.DB.Prune(t.Context()); err != nil || n != 8 {
 		t.Errorf("got %d, %v want the other 8", n, err)
 	}
+}
+
+// TestResultsAreBounded stores more results than a workspace may have. The oldest
+// are deleted, and those of another workspace are not.
+func TestResultsAreBounded(t *testing.T) {
+	t.Parallel()
+	w := storetest.NewWorld(t, sqlitetest.Open(t))
+	save := func(workspace ident.ID, id ident.ID) {
+		t.Helper()
+		k := &analytics.StoredResult{ID: id, Hash: "hash", Meta: []byte(`{}`), ExpiresAt: w.Now().Add(time.Hour), Rows: slices.Repeat([][]byte{[]byte(`{}`)}, 100_000)}
+		if err := w.DB.Results().Save(t.Context(), workspace, k); err != nil {
+			t.Fatal(err)
+		}
+		w.Clock.Advance(time.Second)
+	}
+	page := func(workspace ident.ID, id ident.ID) error {
+		_, _, _, err := w.DB.Results().Page(t.Context(), workspace, id, 99_990, 10)
+		return err
+	}
+	save("wks_other", "res_other")
+	for i := range 12 {
+		save(w.Workspace, ident.ID(fmt.Sprintf("res_%d", i)))
+	}
+	for i := range 12 {
+		if err := page(w.Workspace, ident.ID(fmt.Sprintf("res_%d", i))); fault.Is(err, fault.NotFound) != (i < 2) || err != nil && i >= 2 {
+			t.Errorf("result %d of 12: got %v", i, err)
+		}
+	}
+	if err := page("wks_other", "res_other"); err != nil {
+		t.Errorf("another workspace: got %v", err)
+	}
+	w.Count(2200, `SELECT count(*) FROM result_rows`)
 }
