@@ -105,11 +105,15 @@ func hasDatabase(dir *datadir.Dir) (bool, error) {
 	return err == nil && info.Size() > 0, err
 }
 
-// orphaned returns an error if the data folder has files of an installation
-// whose database is missing. A new database beside them would hide the loss.
+// orphaned returns an error if a restore was interrupted, or if the data folder
+// has files of an installation whose database is missing. A new database beside
+// them would hide the loss.
 func (c *cli) orphaned(dir *datadir.Dir) error {
 	if c.settings.Store != "" {
 		return nil
+	}
+	if err := interrupted(dir); err != nil {
+		return err
 	}
 	if there, err := hasDatabase(dir); there || err != nil {
 		return err

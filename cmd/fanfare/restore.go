@@ -23,6 +23,18 @@ import (
 // creates a database; the others belong to the previous one.
 var besideDatabase = []string{databaseFile + "-wal", databaseFile + "-shm", databaseFile + "-journal", databaseFile + "-audit", databaseFile + "-damaged"}
 
+// restoreMark is a file that exists while a restore creates a database. After a
+// restore that was killed, the database beside it is empty or incomplete.
+const restoreMark = databaseFile + "-restoring"
+
+// interrupted returns an error if a restore was killed before it was done.
+func interrupted(dir *datadir.Dir) error {
+	if _, err := os.Stat(dir.Path(restoreMark)); err == nil {
+		return fmt.Errorf("a restore of %s was interrupted: run `fanfare backup restore` again, which begins anew", dir.Path(databaseFile))
+	}
+	return nil
+}
+
 // restore fills an empty store, the facts and the folder of assets from a
 // backup. It keeps files of a previous database under other names. If it fails,
 // it leaves no new database and restores these names.
@@ -44,6 +56,11 @@ func (c *cli) restore(cmd *cobra.Command, dir *datadir.Dir, file string) (s back
 	if err = errors.Join(err, e.Close()); err != nil {
 		return s, err
 	}
+	if fresh {
+		if err := os.Remove(dir.Path(restoreMark)); err != nil {
+			return s, err
+		}
+	}
 	for _, r := range append(kept, again...) {
 		fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s belonged to a previous database and is kept as %s. Delete it if you do not need that database.\n", r.From, r.To)
 	}
@@ -56,17 +73,24 @@ func (c *cli) makeRoom(dir *datadir.Dir) (kept []datadir.Retired, fresh bool, er
 	if c.settings.Store != "" {
 		return nil, false, nil
 	}
+	if interrupted(dir) != nil {
+		if err := undoRestore(dir, nil); err != nil {
+			return nil, false, err
+		}
+	}
 	if there, err := hasDatabase(dir); there || err != nil {
 		return nil, false, err
 	}
-	kept, err = datadir.Retire(dir.Path(), besideDatabase...)
-	return kept, true, err
+	if kept, err = datadir.Retire(dir.Path(), besideDatabase...); err != nil {
+		return kept, true, err
+	}
+	return kept, true, os.WriteFile(dir.Path(restoreMark), nil, 0o600)
 }
 
 // undoRestore removes the database that a failed restore created.
 func undoRestore(dir *datadir.Dir, kept []datadir.Retired) error {
 	var faults []error
-	for _, name := range append([]string{databaseFile, databaseFile + "-reserve"}, besideDatabase...) {
+	for _, name := range append([]string{databaseFile, databaseFile + "-reserve", restoreMark}, besideDatabase...) {
 		if err := os.Remove(dir.Path(name)); !errors.Is(err, os.ErrNotExist) {
 			faults = append(faults, err)
 		}

@@ -249,7 +249,7 @@ func (s *Accounts) Workspace(ctx context.Context, id ident.ID) (account.Workspac
 		return account.Workspace{}, toFault(fmt.Errorf("read workspace: %w", err))
 	}
 	if !rows.Next() {
-		return account.Workspace{}, fault.Missing()
+		return account.Workspace{}, notFound(s.db.engine)
 	}
 	return readWorkspace(rows), nil
 }
@@ -444,8 +444,13 @@ func (s *Accounts) callers(ctx context.Context, where string, args ...any) ([]*a
 // Caller returns the owner of a key.
 func (s *Accounts) Caller(ctx context.Context, hash account.Hash) (*account.Caller, error) {
 	list, err := s.callers(ctx, `WHERE k.hash = $1`, hash.String())
-	if err != nil || len(list) == 0 {
+	switch {
+	case err != nil:
 		return nil, err
+	case len(list) == 0 && s.db.engine.Traits().Damage != nil:
+		return nil, notFound(s.db.engine)
+	case len(list) == 0:
+		return nil, nil
 	}
 	return list[0], nil
 }

@@ -13,6 +13,10 @@ import (
 // directions, so a page may need two statements: one over the rows that have
 // a value, one over those that have none.
 func (t *table) list(ctx context.Context, e Engine, workspace ident.ID, q page.Query) (page.Page, error) {
+	// A list of a damaged database may lack records.
+	if damage := e.Traits().Damage; damage != nil {
+		return page.Page{}, toFault(damage)
+	}
 	if q.Sort == page.ByRanking {
 		return t.ranked(ctx, e, workspace, q)
 	}

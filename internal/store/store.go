@@ -177,7 +177,7 @@ func toFault(err error) error {
 		f.RetryAfter = time.Minute
 		return f
 	case errors.Is(err, ErrDamaged):
-		f := fault.New(fault.Unavailable, "The database file of this server is damaged; changes are refused so that the damage does not spread. The operator finds what is damaged with `fanfare doctor` and restores the last good backup with `fanfare backup restore`.").Because(err)
+		f := fault.New(fault.Unavailable, "The database file of this server is damaged; changes are refused so that the damage does not spread, and so are lists, which may lack records. The operator finds what is damaged with `fanfare doctor` and restores the last good backup with `fanfare backup restore`.").Because(err)
 		f.RetryAfter = time.Minute
 		return f
 	case errors.Is(err, ErrDisplaced):

@@ -228,6 +228,15 @@ func (t *table) topic(workspace, id ident.ID) string {
 	return t.name + "/" + string(workspace) + "/" + string(id)
 }
 
+// notFound returns the fault for a record that a query did not find. In a damaged
+// database it may exist.
+func notFound(e Engine) error {
+	if damage := e.Traits().Damage; damage != nil {
+		return toFault(damage)
+	}
+	return fault.Missing()
+}
+
 // readDoc reads one record as the API returns it.
 func (t *table) readDoc(ctx context.Context, e Engine, workspace, id ident.ID) (record.Doc, error) {
 	rows, err := e.Query(ctx, t.get, string(workspace), string(id))
@@ -235,7 +244,7 @@ func (t *table) readDoc(ctx context.Context, e Engine, workspace, id ident.ID) (
 		return record.Doc{}, fmt.Errorf("read %s %s: %w", t.name, id, err)
 	}
 	if !rows.Next() {
-		return record.Doc{}, fault.Missing()
+		return record.Doc{}, notFound(e)
 	}
 	_, d, err := t.read(rows)
 	return d, err

@@ -348,3 +348,46 @@ func (s *testServer) upload(path, mediaType, body string) (int, string) {
 	}
 	return res.StatusCode, string(text)
 }
+
+// TestDrillRestoreInterrupted leaves a folder as a restore that was killed does.
+// No server starts there with an empty database, and another restore works.
+func TestDrillRestoreInterrupted(t *testing.T) {
+	t.Parallel()
+	s := newTestServer(t)
+	backup := filepath.Join(t.TempDir(), "backup")
+	if out := s.server.Run("backup", "create", backup); out.Code != 0 {
+		t.Fatalf("%+v", out)
+	}
+	s.server.Stop()
+	restored := *s
+	restored.data = t.TempDir()
+	run := func(args ...string) program.Result {
+		t.Helper()
+		return program.Run(t, program.Build(t), t.TempDir(), []string{"FANFARE_DATA=" + restored.data}, args...)
+	}
+	if out := run("backup", "restore", backup); out.Code != 0 {
+		t.Fatalf("%+v", out)
+	}
+	mark := filepath.Join(restored.data, "fanfare.db-restoring")
+	if _, err := os.Stat(mark); !os.IsNotExist(err) {
+		t.Errorf("after a restore: %s: got %v want that it does not exist", mark, err)
+	}
+	if err := os.WriteFile(mark, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	restored.server = program.Launch(t, program.Options{Data: restored.data, Env: s.env})
+	if code := restored.server.Wait(); code != 78 {
+		t.Errorf("the server ended with code %d want 78", code)
+	}
+	s.mustContain(restored.server.Log.String(), "was interrupted", "fanfare backup restore")
+	if out := run("doctor"); out.Code == 0 {
+		t.Errorf("doctor: got %+v want a failure", out)
+	}
+	if out := run("backup", "restore", backup); out.Code != 0 {
+		t.Fatalf("restore again: %+v", out)
+	}
+	restored.start()
+	if v := restored.inspect(); v.ready != http.StatusOK || v.refused > 0 {
+		t.Errorf("after the second restore: %+v", v)
+	}
+}

@@ -99,6 +99,15 @@ func TestDrillIndex(t *testing.T) {
 		if v.ready != http.StatusServiceUnavailable || v.create != http.StatusServiceUnavailable || v.doctor.Code == 0 || v.backup.Code == 0 {
 			t.Errorf("saw %+v", v)
 		}
+		// What is found is right; that something does not exist cannot be told.
+		for path, want := range map[string]int{
+			"/v1/campaigns/" + s.active[0]: http.StatusOK, "/v1/campaigns": http.StatusServiceUnavailable,
+			"/v1/campaigns/cmp_00000000000000000000000000": http.StatusServiceUnavailable, "/v1/audiences": http.StatusServiceUnavailable,
+		} {
+			if status, body := s.call(http.MethodGet, path, ""); status != want {
+				t.Errorf("%s: got %d %s want %d", path, status, body, want)
+			}
+		}
 		s.stopDamaged()
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	duckdb "github.com/duckdb/duckdb-go/v2"
 
@@ -143,7 +144,10 @@ func Damaged(err error) bool {
 		return false
 	}
 	switch failed.Type {
-	case duckdb.ErrorTypeIO, duckdb.ErrorTypeFatal, duckdb.ErrorTypeInternal, duckdb.ErrorTypeSerialization:
+	case duckdb.ErrorTypeIO:
+		// A file of a dump that cannot be written says nothing about the facts.
+		return !strings.Contains(failed.Msg, `.parquet"`)
+	case duckdb.ErrorTypeFatal, duckdb.ErrorTypeInternal, duckdb.ErrorTypeSerialization:
 		return true
 	default:
 		return false

@@ -2,6 +2,7 @@ package duckdb_test
 
 import (
 	"bytes"
+	"database/sql"
 	"errors"
 	"io"
 	"os"
@@ -204,4 +205,22 @@ func TestDamaged(t *testing.T) {
 		t.Error("no damage was found")
 	}
 	t.Logf("%d of %d blocks", found, (len(whole)-header)/block)
+}
+
+// TestFullDiskIsNoDamage writes a dump to a full disk.
+func TestFullDiskIsNoDamage(t *testing.T) {
+	t.Parallel()
+	db, err := sql.Open("duckdb", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	file := filepath.Join(t.TempDir(), "base.parquet")
+	if err := os.Symlink("/dev/full", file); err != nil {
+		t.Fatal(err)
+	}
+	_, err = db.ExecContext(t.Context(), "COPY (SELECT 1) TO '"+file+"' (FORMAT parquet)")
+	if err == nil || duckdb.Damaged(err) {
+		t.Errorf("got %v, damaged %v want an error that is no damage", err, duckdb.Damaged(err))
+	}
 }

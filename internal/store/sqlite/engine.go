@@ -246,7 +246,7 @@ func (e *Engine) Watch(w store.Watcher) { e.writer.watchers = append(e.writer.wa
 
 // Traits implements store.Engine.
 func (e *Engine) Traits() store.Traits {
-	return store.Traits{Name: "sqlite", Exclusive: true, Unclean: e.unclean}
+	return store.Traits{Name: "sqlite", Exclusive: true, Unclean: e.unclean, Damage: e.damage.found()}
 }
 
 // Close refuses new work, commits waiting writes, waits for running reads and
