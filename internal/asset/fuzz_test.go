@@ -26,7 +26,7 @@ func FuzzSanitize(f *testing.F) {
 		}
 		p, err := Sanitize(b)
 		if err != nil {
-			var refused *RejectedError
+			var refused *RejectedImageError
 			if !errors.As(err, &refused) || refused.Detail.Message == "" {
 				t.Fatalf("got %v, want a refusal", err)
 			}

@@ -45,28 +45,28 @@ const (
 	SVG  = "image/svg+xml"
 )
 
-// RejectedError says why bytes are rejected as an image, with a detail of the
+// RejectedImageError says why bytes are rejected as an image, with a detail of the
 // API contract.
-type RejectedError struct {
+type RejectedImageError struct {
 	Detail fault.Detail
 	cause  error
 }
 
-func (e *RejectedError) Error() string {
+func (e *RejectedImageError) Error() string {
 	if e.cause != nil {
 		return fmt.Sprintf("%s: %v", e.Detail.Message, e.cause)
 	}
 	return e.Detail.Message
 }
 
-func (e *RejectedError) Unwrap() error { return e.cause }
+func (e *RejectedImageError) Unwrap() error { return e.cause }
 
 func notAnImage(cause error) error {
-	return &RejectedError{fault.Detail{In: "body", Code: "invalid_format", Message: "The bytes are not a PNG, JPEG, GIF, WebP or SVG picture."}, cause}
+	return &RejectedImageError{fault.Detail{In: "body", Code: "invalid_format", Message: "The bytes are not a PNG, JPEG, GIF, WebP or SVG picture."}, cause}
 }
 
 func tooLarge(message string, maximum, actual int64) error {
-	return &RejectedError{fault.Detail{
+	return &RejectedImageError{fault.Detail{
 		In: "body", Code: "too_large", Message: message, Meta: fault.Meta{"maximum": maximum, "actual": actual},
 	}, nil}
 }
@@ -162,7 +162,7 @@ func Sanitize(b []byte) (Picture, error) {
 		return Picture{}, err
 	}
 	if isWebP(b) && isAnimated(b) {
-		return Picture{}, &RejectedError{fault.Detail{In: "body", Code: "invalid_format", Message: "An animated WebP cannot be kept. Send one picture of it."}, nil}
+		return Picture{}, &RejectedImageError{fault.Detail{In: "body", Code: "invalid_format", Message: "An animated WebP cannot be kept. Send one picture of it."}, nil}
 	}
 	m, err := r.decode(b)
 	if err != nil {

@@ -371,7 +371,7 @@ func TestSanitizeErrors(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			_, err := Sanitize(tt.bytes)
-			var refused *RejectedError
+			var refused *RejectedImageError
 			if !errors.As(err, &refused) || refused.Detail.Code != tt.code || refused.Detail.In != "body" {
 				t.Fatalf("got %v want %s", err, tt.code)
 			}

@@ -48,7 +48,7 @@ func New(store Store, files Files, sealer func() *page.Sealer, now func() time.T
 // Bytes that are not an image, or one that is too large, are a fault.
 func (s *Service) Upload(ctx context.Context, cause record.Cause, b []byte) (record.Doc, error) {
 	p, err := s.sanitize(ctx, cause.Workspace, b)
-	if refused, ok := errors.AsType[*RejectedError](err); ok {
+	if refused, ok := errors.AsType[*RejectedImageError](err); ok {
 		return record.Doc{}, fault.New(fault.ValidationFailed, refused.Detail.Message, refused.Detail).Because(refused.cause)
 	}
 	if err != nil {

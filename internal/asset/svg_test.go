@@ -141,7 +141,7 @@ func TestSVGRefuses(t *testing.T) {
 		"broken letters":       drawn("<text>\xff</text>"),
 		"too large":            []byte(`<svg xmlns="http://www.w3.org/2000/svg" width="100000" height="100000"/>`),
 	} {
-		var refused *RejectedError
+		var refused *RejectedImageError
 		if p, err := Sanitize(file); !errors.As(err, &refused) {
 			t.Errorf("%s: got %.200s, %v, want it refused", name, p.Bytes, err)
 		}

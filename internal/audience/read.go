@@ -104,12 +104,12 @@ func readLookalike(o *body.Reader) *Lookalike {
 func readTargeting(o *body.Reader) *Targeting {
 	t := Targeting{
 		Countries: readCountries(o),
-		Regions:   o.Words("regions", MaxItems, MaxWord),
+		Regions:   o.Texts("regions", MaxItems, MaxWord),
 		Languages: o.List("languages", MaxItems, func(path, item string) (string, bool) {
 			return item, o.CheckLanguage(path, item)
 		}),
 		Genders:            o.Choices("genders", len(Genders), Genders),
-		Interests:          o.Words("interests", MaxItems, MaxWord),
+		Interests:          o.Texts("interests", MaxItems, MaxWord),
 		Devices:            o.Choices("devices", len(Devices), Devices),
 		IncludeAudienceIDs: o.IDs("include_audience_ids", MaxItems),
 		ExcludeAudienceIDs: o.IDs("exclude_audience_ids", MaxItems),

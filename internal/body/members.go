@@ -316,8 +316,8 @@ func (f *Reader) Choices(name string, most int, allowed []string) []string {
 	return f.List(name, most, func(path, item string) (string, bool) { return item, f.CheckChoice(path, item, allowed) })
 }
 
-// Words reads an array of short texts.
-func (f *Reader) Words(name string, most, longest int) []string {
+// Texts reads an array of short texts.
+func (f *Reader) Texts(name string, most, longest int) []string {
 	return f.List(name, most, func(path, item string) (string, bool) { return item, f.CheckText(path, item, 1, longest) })
 }
 
@@ -327,7 +327,7 @@ const maxID = 64
 // IDs reads an array of ids. It accepts ids of any format; the lookup reports
 // those that do not exist.
 func (f *Reader) IDs(name string, most int) []ident.ID {
-	list := f.Words(name, most, maxID)
+	list := f.Texts(name, most, maxID)
 	out := make([]ident.ID, len(list))
 	for i, id := range list {
 		out[i] = ident.ID(id)

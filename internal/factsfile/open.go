@@ -46,7 +46,7 @@ func Open(ctx context.Context, c Config) (*File, error) {
 
 // renew gives the file a new id, and notes it in the store whose mark was read.
 func (f *File) renew(ctx context.Context, e *duckdb.Engine, mark store.FactsMark) error {
-	have, next := e.Identity(), f.newID()
+	have, next := e.Identity(), f.newFactsID()
 	// A file that already has the next id got it right before a crash.
 	to := store.FactsMark{ID: mark.ID, Generation: mark.Generation, Next: next}
 	if mark.Next != "" && have.ID == mark.Next {
@@ -61,7 +61,7 @@ func (f *File) renew(ctx context.Context, e *duckdb.Engine, mark store.FactsMark
 	return f.config.DB.RaiseFactsMark(ctx, store.FactsMark{ID: next, Generation: have.Generation})
 }
 
-func (f *File) newID() string {
+func (f *File) newFactsID() string {
 	return string(ident.New(ident.Facts, f.config.Now(), f.config.Random))
 }
 

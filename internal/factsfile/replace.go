@@ -70,7 +70,7 @@ func (f *File) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	id := f.newID()
+	id := f.newFactsID()
 	err = e.Adopt(ctx, id)
 	if err == nil {
 		err = f.config.DB.SetFactsMark(ctx, store.FactsMark{ID: id, Generation: e.Identity().Generation})

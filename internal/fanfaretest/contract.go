@@ -229,7 +229,7 @@ func checkExchange(t testing.TB, r *http.Request, body []byte, res *Response) {
 	c := TheContract()
 	var problems []string
 	bad := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
-	answer := plainBody(res, bad)
+	answer := decompressedBody(res, bad)
 	checkCommonHeaders(res.Header, bad)
 	code := ""
 	if res.Status >= 400 {
@@ -256,7 +256,7 @@ func checkExchange(t testing.TB, r *http.Request, body []byte, res *Response) {
 
 type reportProblem func(format string, args ...any)
 
-func plainBody(res *Response, bad reportProblem) []byte {
+func decompressedBody(res *Response, bad reportProblem) []byte {
 	if res.Header.Get("Content-Encoding") != "gzip" {
 		return res.Body
 	}

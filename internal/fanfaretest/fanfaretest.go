@@ -286,8 +286,8 @@ func (c *Client) Do(method, target string, body any, headers ...string) *Respons
 	return c.send(r, raw)
 }
 
-// DoRaw is Do with unchanged headers, which may be empty or repeated.
-func (c *Client) DoRaw(method, target string, body any, headers http.Header) *Response {
+// DoWithHeader is Do with unchanged headers, which may be empty or repeated.
+func (c *Client) DoWithHeader(method, target string, body any, headers http.Header) *Response {
 	t := c.World.T
 	t.Helper()
 	raw := encodeBody(t, body)

@@ -222,7 +222,7 @@ func (p *params) report(rep *report) *analytics.Params {
 	in := &analytics.Params{
 		Kind: rep.kind, StartDate: text("start_date"), EndDate: text("end_date"), Granularity: text("granularity"), Compare: text("compare"),
 		Currency: text("currency"), Timezone: text("timezone"), Sort: p.values["sort"], Order: p.choice("order", []string{"asc", "desc"}, ""),
-		Channels: p.set("channel", fact.Channels), Platforms: p.set("platform", factPlatforms),
+		Channels: p.readSet("channel", fact.Channels), Platforms: p.readSet("platform", factPlatforms),
 	}
 	if v, has := p.values["sort"]; has && v == "" {
 		p.bad("sort", "invalid_value", "must be name or a metric.", nil)
@@ -235,7 +235,7 @@ func (p *params) report(rep *report) *analytics.Params {
 		}
 	}
 	if rep.statuses != nil {
-		in.Statuses = p.set("status", rep.statuses)
+		in.Statuses = p.readSet("status", rep.statuses)
 	}
 	return in
 }

@@ -13,8 +13,8 @@ import (
 // types of members; the analytics package checks their values.
 func readAnalyticsQuery(f *body.Reader) *analytics.Query {
 	q := &analytics.Query{
-		Metrics:     catalogueNames(f, "metrics", analytics.MaxMetrics),
-		Dimensions:  catalogueNames(f, "dimensions", analytics.MaxDimensions),
+		Metrics:     readNames(f, "metrics", analytics.MaxMetrics),
+		Dimensions:  readNames(f, "dimensions", analytics.MaxDimensions),
 		Range:       readRange(f, "date_range"),
 		Granularity: word(f, "granularity", body.Optional),
 		Timezone:    word(f, "timezone", body.Optional),
@@ -56,9 +56,9 @@ const maxWord = 200
 // word reads a name that the analytics package looks up.
 func word(f *body.Reader, name string, p body.Presence) *string { return f.Text(name, p, 1, maxWord) }
 
-// catalogueNames reads an array of names that the analytics package looks up.
+// readNames reads an array of names that the analytics package looks up.
 // It returns nil if the member is absent.
-func catalogueNames(f *body.Reader, name string, most int) []string {
+func readNames(f *body.Reader, name string, most int) []string {
 	if f.Object.Get(name) == nil {
 		f.Skip(name)
 		return nil
@@ -126,7 +126,7 @@ func readFilter(f *body.Reader, path string, v *body.Value) *analytics.Filter {
 	if len(kinds) == 0 || kinds[0] == "" {
 		body.Set(&n.Field, word(o, "field", body.Required))
 		body.Set(&n.Op, word(o, "op", body.Required))
-		n.Values = readScalars(o)
+		n.Values = readConditionValues(o)
 		return n
 	}
 	if len(kinds) > 1 {
@@ -175,8 +175,8 @@ func kindsOf(v *body.Value) []string {
 	return kinds
 }
 
-// readScalars reads the values of a condition.
-func readScalars(o *body.Reader) []analytics.Scalar {
+// readConditionValues reads the values of a condition.
+func readConditionValues(o *body.Reader) []analytics.Scalar {
 	v := o.Typed("values", body.Optional, func(v *body.Value) bool { return v.Kind == body.KindArray }, "an array")
 	if v == nil {
 		return nil

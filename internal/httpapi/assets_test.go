@@ -214,7 +214,7 @@ func TestAssetMemory(t *testing.T) {
 	tenant := newTenant(t)
 	w := tenant.World
 	upload := func() *fanfaretest.Response {
-		return tenant.DoRaw("POST", "/v1/assets", make([]byte, asset.MaxBytes), http.Header{"Content-Type": {"image/png"}})
+		return tenant.DoWithHeader("POST", "/v1/assets", make([]byte, asset.MaxBytes), http.Header{"Content-Type": {"image/png"}})
 	}
 	var held []func()
 	hold := func(owner string, n int64) {

@@ -38,7 +38,7 @@ func (a *API) ingestMetrics(ctx context.Context, r *request) (response, error) {
 		Home:  connection.Home{Currency: w.Currency, Zone: w.Timezone},
 		First: p.day("start_date"), Last: p.day("end_date"), Body: r.body, NDJSON: r.media == ndjson,
 	}
-	for _, name := range p.set("families", fact.Families) {
+	for _, name := range p.readSet("families", fact.Families) {
 		f.Families = append(f.Families, fact.Family(slices.Index(fact.Families, name)))
 	}
 	if err := p.err(); err != nil {

@@ -251,8 +251,8 @@ func (p *params) notAllowed(name, v string, allowed []string) {
 	p.bad(name, "invalid_value", message, meta)
 }
 
-// set reads a comma-separated set of allowed values, sorted.
-func (p *params) set(name string, allowed []string) []string {
+// readSet reads a comma-separated set of allowed values, sorted.
+func (p *params) readSet(name string, allowed []string) []string {
 	v, has := p.values[name]
 	if !has {
 		return nil
@@ -269,7 +269,7 @@ func (p *params) set(name string, allowed []string) []string {
 }
 
 func (p *params) status(statuses []string, canonical url.Values) []string {
-	list := p.set("status", append(slices.Clone(statuses), "all"))
+	list := p.readSet("status", append(slices.Clone(statuses), "all"))
 	if list == nil {
 		return nil
 	}
@@ -291,7 +291,7 @@ func (p *params) filter(f filter, canonical url.Values) []string {
 	case f.single && !slices.Contains(f.allowed, v):
 		p.notAllowed(f.name, v, f.allowed)
 	case f.allowed != nil:
-		list = p.set(f.name, f.allowed)
+		list = p.readSet(f.name, f.allowed)
 	case f.prefix != "" && !ident.Valid(f.prefix, v):
 		p.bad(f.name, "invalid_format", "must be an id that starts with "+f.prefix+"_.", nil)
 	case strings.TrimSpace(v) == "" || utf8.RuneCountInString(v) > f.longest && f.longest > 0:

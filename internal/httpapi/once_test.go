@@ -242,7 +242,7 @@ func TestW11KeySyntax(t *testing.T) {
 	c := newTenant(t)
 	long := strings.Repeat("k", 255)
 	for _, values := range [][]string{{""}, {long + "k"}, {"two words"}, {"naïve"}, {"tab\there"}, {"a", "b"}, {`""`}, {`"with space "`}, {"\x7f"}} {
-		e := c.DoRaw("POST", "/v1/campaigns", `{"name":"One"}`, map[string][]string{"Idempotency-Key": values}).WantError(400, "invalid_idempotency_key")
+		e := c.DoWithHeader("POST", "/v1/campaigns", `{"name":"One"}`, map[string][]string{"Idempotency-Key": values}).WantError(400, "invalid_idempotency_key")
 		if e.Details[0].Field != "Idempotency-Key" || e.Details[0].In != "header" || e.Details[0].Meta["maximum"] != 255.0 {
 			t.Errorf("%q: got detail %+v", values, e.Details)
 		}

@@ -188,7 +188,7 @@ func (f Fields) Words(name string, most, longest int) []string {
 		f.in.Skip(name)
 		return nil
 	}
-	return f.in.Words(name, most, longest)
+	return f.in.Texts(name, most, longest)
 }
 
 // Choices reads an object whose members are among names, with values among

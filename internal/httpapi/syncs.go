@@ -137,7 +137,7 @@ func (a *API) listEntities(ctx context.Context, r *request) (response, error) {
 func (p *params) entities() (kinds []string, linked *bool, canonical url.Values) {
 	canonical = url.Values{}
 	if _, has := p.values["kind"]; has {
-		kinds = p.set("kind", connection.Kinds)
+		kinds = p.readSet("kind", connection.Kinds)
 		canonical.Set("kind", strings.Join(kinds, ","))
 	}
 	if _, has := p.values["linked"]; has {

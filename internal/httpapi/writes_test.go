@@ -246,7 +246,7 @@ func TestW4EntityTags(t *testing.T) {
 	c.Do("PATCH", "/v1/campaigns/"+id, `{"name":"Three"}`, `If-Match: "1.0"`).WantError(412, "precondition_failed")
 	c.Do("GET", "/v1/campaigns/"+id, nil, `If-None-Match: "1.0"`).Want(200)
 	// An empty header does not permit the write.
-	r := c.DoRaw("PATCH", "/v1/campaigns/"+id, `{"name":"Four"}`, map[string][]string{"If-Match": {""}})
+	r := c.DoWithHeader("PATCH", "/v1/campaigns/"+id, `{"name":"Four"}`, map[string][]string{"If-Match": {""}})
 	r.WantError(412, "precondition_failed")
 }
 

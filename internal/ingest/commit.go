@@ -63,7 +63,7 @@ const JobCommit = "import.commit"
 
 // resumeAfter is how long after its start a commit is continued in the
 // background if it has not finished: longer than a request can take. After a
-// restart of a node that is alone it is continued at once.
+// restart of the only node it is continued at once.
 const resumeAfter = time.Minute
 
 // commitJobs schedules JobCommit, or cancels it if no commit is under way.
@@ -111,7 +111,7 @@ func (s *Service) prepareBatch(ctx context.Context, cause record.Cause, i *Impor
 	source := connection.Source{Platform: PlatformCSV, Currency: i.Currency, Zone: i.Timezone, Default: connection.Home{Currency: i.Currency, Zone: i.Timezone}}
 	setSource(&source, i.Source)
 	l := &pendingWrite{rows: r.rowSet, mode: i.Mode, imported: i.ID}
-	batch, err := s.openSource(ctx, cause, source, l)
+	batch, err := s.openBatch(ctx, cause, source, l)
 	return l, batch, err
 }
 

@@ -108,7 +108,7 @@ func (s *Service) Ingest(ctx context.Context, cause record.Cause, f Feed) ([]byt
 func (s *Service) feed(ctx context.Context, cause record.Cause, f *Feed, l *pendingWrite, a FeedResult) ([]byte, error) {
 	source := connection.Source{Platform: PlatformAPI, Currency: f.Currency, Zone: f.Zone, Default: f.Home}
 	setSource(&source, f.Source)
-	batch, err := s.openSource(ctx, cause, source, l)
+	batch, err := s.openBatch(ctx, cause, source, l)
 	if err != nil {
 		return nil, err
 	}
@@ -241,8 +241,8 @@ func setSource(s *connection.Source, given string) {
 	s.Name = given
 }
 
-// openSource finds or creates the source of all rows and builds the batch.
-func (s *Service) openSource(ctx context.Context, cause record.Cause, source connection.Source, l *pendingWrite) (*fact.Batch, error) {
+// openBatch finds or creates the source of all rows and builds the batch.
+func (s *Service) openBatch(ctx context.Context, cause record.Cause, source connection.Source, l *pendingWrite) (*fact.Batch, error) {
 	used := map[*fact.Source]bool{}
 	for i := range l.rows.rows {
 		used[l.rows.rows[i].Source] = true

@@ -62,8 +62,8 @@ func (s *Service) seal(kind string, doc any) (string, error) {
 	return s.SealTicket(kind, b), nil
 }
 
-// unseal reads a ticket of seal. A change that includes spent can be saved only
-// once per ticket.
+// unseal opens a ticket of seal. Save spent with the change: it makes a second
+// use of the ticket fail.
 func (s *Service) unseal(ctx context.Context, ticket, kind string, doc any) (spent *Token, err error) {
 	var sealed sealedTicket
 	plain, ok := s.OpenTicket(kind, ticket)

@@ -14,7 +14,7 @@ import (
 // Analytics reads the records that analytics needs.
 type Analytics struct{ db *DB }
 
-// Analytics returns the records that analytics needs.
+// Analytics returns the reader of the records that analytics needs.
 func (db *DB) Analytics() Analytics { return Analytics{db} }
 
 var (

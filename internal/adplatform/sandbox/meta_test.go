@@ -17,7 +17,7 @@ import (
 // metaClient is a sandbox with access to its Meta account.
 type metaClient struct {
 	server *sandbox.Server
-	access sandbox.Access
+	access sandbox.AccountTokens
 }
 
 func newMetaClient(t *testing.T) metaClient {

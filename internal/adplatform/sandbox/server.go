@@ -187,8 +187,8 @@ func (s *Server) Rows(a *Account, level Level, first, last clock.Date) iter.Seq[
 	return s.rowsAsOf(a, level, first, last, s.Today(a))
 }
 
-// Access has the credentials of one account.
-type Access struct {
+// AccountTokens has the credentials of one account.
+type AccountTokens struct {
 	AccountID    string  `json:"account_id"`
 	AccessToken  string  `json:"access_token"`
 	RefreshToken *string `json:"refresh_token"`
@@ -199,7 +199,7 @@ type Access struct {
 // Grant returns access to the accounts of a world, by platform. An unset
 // currency or time zone is that of the sandbox's own world. The accounts of a
 // world are always the same; the tokens are new.
-func (s *Server) Grant(w World) (map[string]Access, error) {
+func (s *Server) Grant(w World) (map[string]AccountTokens, error) {
 	if w.Currency == "" {
 		w.Currency = s.own.Currency
 	}
@@ -209,10 +209,10 @@ func (s *Server) Grant(w World) (map[string]Access, error) {
 	if _, err := s.registerWorld(w); err != nil {
 		return nil, err
 	}
-	opened := map[string]Access{}
+	opened := map[string]AccountTokens{}
 	for _, d := range platformAPIs {
 		t := s.issueTokens(issuerOf(d.Platform()), w, s.state.nextSerial(), s.Now())
-		access := Access{AccountID: accountID(w, d.Platform()), AccessToken: t.Access}
+		access := AccountTokens{AccountID: accountID(w, d.Platform()), AccessToken: t.Access}
 		if t.Refresh != "" {
 			access.RefreshToken = &t.Refresh
 		}

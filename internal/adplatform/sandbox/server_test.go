@@ -266,7 +266,7 @@ func TestFaultAll(t *testing.T) {
 func TestControlOperations(t *testing.T) {
 	t.Parallel()
 	s := newTestServer(t, Options{Seed: 4})
-	var opened, again map[string]Access
+	var opened, again map[string]AccountTokens
 	callControl(t, s, 200, http.MethodPost, "grants", `{"seed":-5,"currency":"JPY","timezone":"Asia/Tokyo"}`, &opened)
 	callControl(t, s, 200, http.MethodPost, "grants", `{"seed":-5,"currency":"JPY","timezone":"Asia/Tokyo"}`, &again)
 	if len(opened) != 5 || opened[MetaAds].AccountID != again[MetaAds].AccountID || opened[MetaAds].AccessToken == again[MetaAds].AccessToken {
@@ -278,7 +278,7 @@ func TestControlOperations(t *testing.T) {
 	if a := opened[GA4]; a.RefreshToken == nil || a.ExpiresIn == nil || *a.ExpiresIn != 3600 {
 		t.Errorf("got %+v want a token for an hour, and one to renew it", a)
 	}
-	var own map[string]Access
+	var own map[string]AccountTokens
 	callControl(t, s, 200, http.MethodPost, "grants", "", &own)
 	if got, want := own[GA4].AccountID, accountID(s.own, GA4); got != want {
 		t.Errorf("got %s want %s", got, want)

@@ -16,7 +16,7 @@ import (
 // platformClient is a sandbox with access to its account on a platform.
 type platformClient struct {
 	*sandbox.Server
-	sandbox.Access
+	sandbox.AccountTokens
 }
 
 func newPlatformClient(t *testing.T, platform string) platformClient {

@@ -174,15 +174,15 @@ func (w *World) listAudiences(ctx context.Context) error {
 	return nil
 }
 
-// people is an audience as the naive evaluator has it.
-type people struct {
+// listedAudience is an audience as the naive evaluator has it.
+type listedAudience struct {
 	a   *audience.Audience
 	doc record.Doc
 }
 
-func (p people) document() record.Doc { return p.doc }
+func (p listedAudience) document() record.Doc { return p.doc }
 
-func (p people) place(sort string) page.Position {
+func (p listedAudience) place(sort string) page.Position {
 	place := page.Position{ID: string(p.a.ID)}
 	switch sort {
 	case "created_at":
@@ -199,7 +199,7 @@ func (p people) place(sort string) page.Position {
 	return place
 }
 
-func (p people) matches(q page.Query) bool {
+func (p listedAudience) matches(q page.Query) bool {
 	return satisfies(q, string(p.a.Status), &p.a.Common, p.a.Name, map[string][]string{"type": {string(p.a.Type)}, "tag": p.a.Tags})
 }
 
@@ -208,7 +208,7 @@ func recordsAudienceLists(t *testing.T, w *World) {
 	r := mathrand.New(mathrand.NewPCG(3, 1))
 	other, _, _ := w.AddWorkspace("other@example.com")
 	base := w.Now()
-	var all []people
+	var all []listedAudience
 	for i := range 120 {
 		w.Clock.Advance(time.Millisecond)
 		a := &audience.Audience{
@@ -228,7 +228,7 @@ func recordsAudienceLists(t *testing.T, w *World) {
 		d, err := w.DB.Audiences().Save(t.Context(), a, save)
 		w.must(err)
 		if a.WorkspaceID == w.Workspace {
-			all = append(all, people{a, d})
+			all = append(all, listedAudience{a, d})
 		}
 	}
 	read := func(q page.Query) (page.Page, error) { return w.DB.Audiences().List(t.Context(), w.Workspace, q) }

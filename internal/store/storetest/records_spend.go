@@ -12,16 +12,18 @@ import (
 	"fanfare/internal/money"
 )
 
-// spending is one campaign that has spent something.
-type spending struct{ id ident.ID }
+// fakeSpending is one campaign that has spent something.
+type fakeSpending struct{ id ident.ID }
 
 // Spend implements campaign.Spending.
-func (s spending) Spend(context.Context, ident.ID, []ident.ID, money.Currency, string) (map[ident.ID]fact.CampaignSpend, error) {
+func (s fakeSpending) Spend(context.Context, ident.ID, []ident.ID, money.Currency, string) (map[ident.ID]fact.CampaignSpend, error) {
 	return map[ident.ID]fact.CampaignSpend{s.id: {Total: 1_500_000, Currency: "EUR", Known: true}}, nil
 }
 
 // LostSources implements campaign.Spending.
-func (s spending) LostSources(context.Context, ident.ID) ([]fact.LostSource, error) { return nil, nil }
+func (s fakeSpending) LostSources(context.Context, ident.ID) ([]fact.LostSource, error) {
+	return nil, nil
+}
 
 // recordsSpend reads several campaigns at once and lists those with spend.
 func recordsSpend(t *testing.T, w *World) {

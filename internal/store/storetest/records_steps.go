@@ -158,7 +158,7 @@ func (w *World) campaignSteps() []Step {
 			return err
 		}},
 		{"spent", false, func(ctx context.Context) error {
-			s := campaign.New(w.DB.Campaigns(), nil, spending{id}, w.Clock.Now, rand.Reader)
+			s := campaign.New(w.DB.Campaigns(), nil, fakeSpending{id}, w.Clock.Now, rand.Reader)
 			return s.UpdateSpend(ctx, w.Workspace)
 		}},
 		act("archive", func(ctx context.Context, cause record.Cause) error {
