@@ -49,7 +49,7 @@ func TestMasterKeyRotation(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.serve()
-	wants(t, p.server.Log.String(), out.Active, "cannot be opened")
+	wants(t, p.server.Log.String(), out.Active, "master key missing")
 	if status, body := p.server.Call(w.APIKey, http.MethodGet, "/v1/connections/"+id, ""); status != http.StatusOK {
 		t.Errorf("got %d %s", status, body)
 	}

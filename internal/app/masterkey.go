@@ -21,7 +21,7 @@ func (a *App) openRing() error {
 		return fmt.Errorf("open master key: %w", err)
 	}
 	if created {
-		c.Log.Warn("master key created: back up this file separately from the data, because stored secrets cannot be read without it", "file", c.MasterKey)
+		c.Log.Warn("master key created: back up this file separately from the data, because stored keys to other services cannot be read without it", "file", c.MasterKey)
 	}
 	a.ring = ring
 	return nil
