@@ -14,6 +14,8 @@ import (
 // camelCase is a name of code in a comment: a word with an inner capital.
 var camelCase = regexp.MustCompile(`(^|[^A-Za-z0-9_./"#-])([a-z][a-z0-9]*[A-Z][A-Za-z0-9]*)\b`)
 
+var notWord = regexp.MustCompile(`[^A-Za-z0-9_]+`)
+
 // TestCommentsNameCode finds comments that name an identifier which a rename or
 // a removal has left behind.
 func TestCommentsNameCode(t *testing.T) {
@@ -40,17 +42,17 @@ func TestCommentsNameCode(t *testing.T) {
 		s.Init(files.AddFile(path, -1, len(b)), b, nil, scanner.ScanComments)
 		for {
 			pos, tok, text := s.Scan()
-			switch {
-			case tok == token.EOF:
+			if tok == token.EOF {
 				return nil
-			case tok == token.IDENT || tok == token.STRING:
-				for _, word := range strings.FieldsFunc(text, func(r rune) bool { return r != '_' && (r < '0' || r > 'z' || r > '9' && r < 'A' || r > 'Z' && r < 'a') }) {
-					names[word] = true
-				}
-			case tok == token.COMMENT:
+			}
+			if tok == token.COMMENT {
 				for _, found := range camelCase.FindAllStringSubmatch(text, -1) {
 					comments[found[2]] = append(comments[found[2]], files.Position(pos).String())
 				}
+				continue
+			}
+			for _, word := range notWord.Split(text, -1) {
+				names[word] = true
 			}
 		}
 	})
