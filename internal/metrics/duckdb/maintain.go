@@ -15,6 +15,7 @@ import (
 	"fanfare/internal/clock"
 	"fanfare/internal/fact"
 	"fanfare/internal/ident"
+	"fanfare/internal/metrics/numbers"
 )
 
 // care says when the engine looks after its file.
@@ -200,7 +201,7 @@ const (
 // one row for each combination of keys, in the order of days.
 func sumUp(into, from, day string, without ...string) string {
 	named := []string{"workspace", "CAST(" + day + " AS INTEGER) AS first"}
-	for _, k := range keys[1:] {
+	for _, k := range numbers.KeyColumns[1:] {
 		if slices.Contains(without, k) {
 			k = "0"
 		}

@@ -7,36 +7,22 @@ import (
 	"strings"
 
 	"fanfare/internal/fact"
+	"fanfare/internal/metrics/numbers"
 )
 
 // version is the shape of the tables. Raise it with a step in makeTables.
 const version = 3
 
-// keys are what makes a fact one of its own within a workspace. Every one is a
-// number, 0 for none, so that equal keys are found by plain equality.
-var keys = []string{"day", "source", "channel", "campaign", "creative", "audience", "country", "age_range", "gender", "device"}
-
-// Facts of every family have the same columns; those that a family has no use
-// for are 0 in all its rows and take no room.
 var (
-	columns    = append(append(append([]string{"workspace"}, keys...), fact.Measures...), "import")
+	columns    = numbers.FactColumns
 	columnList = strings.Join(columns, ", ")
 )
-
-// same joins two tables of facts on the key.
-func same(a, b string) string {
-	terms := []string{a + ".workspace = " + b + ".workspace"}
-	for _, k := range keys {
-		terms = append(terms, a+"."+k+" = "+b+"."+k)
-	}
-	return strings.Join(terms, " AND ")
-}
 
 // factColumns declares the columns of facts.
 func factColumns() string {
 	var b strings.Builder
 	b.WriteString("workspace INTEGER NOT NULL")
-	for _, k := range keys {
+	for _, k := range numbers.KeyColumns {
 		b.WriteString(", " + k + " INTEGER NOT NULL")
 	}
 	for _, m := range fact.Measures {

@@ -9,6 +9,7 @@ import (
 	"fanfare/internal/clock"
 	"fanfare/internal/fact"
 	"fanfare/internal/ident"
+	"fanfare/internal/metrics/numbers"
 )
 
 // undoFor is how long an import can be taken back.
@@ -80,8 +81,8 @@ func (t *change) putBack(ctx context.Context, f fact.Family) error {
 		WHERE r.workspace = ? AND r.family = ?
 		AND NOT EXISTS (SELECT 1 FROM cover c WHERE c.workspace = r.workspace AND c.family = r.family AND c.source = r.source
 			AND r.day BETWEEN c.first AND c.last AND c.import >= r.above)
-		AND NOT EXISTS (SELECT 1 FROM `+table+` f WHERE f.workspace = ? AND `+same("f", "r")+`)
-		QUALIFY row_number() OVER (PARTITION BY `+prefixed("r.", keys)+` ORDER BY r.above DESC) = 1`, t.w.key, int32(f), t.w.key)
+		AND NOT EXISTS (SELECT 1 FROM `+table+` f WHERE f.workspace = ? AND `+numbers.SameKey("f", "r")+`)
+		QUALIFY row_number() OVER (PARTITION BY `+prefixed("r.", numbers.KeyColumns)+` ORDER BY r.above DESC) = 1`, t.w.key, int32(f), t.w.key)
 	if err != nil {
 		return fmt.Errorf("find what comes back: %w", err)
 	}
@@ -90,7 +91,7 @@ func (t *change) putBack(ctx context.Context, f fact.Family) error {
 	}
 	for _, text := range []string{
 		"INSERT INTO " + table + " SELECT " + columnList + " FROM temp.back",
-		"DELETE FROM replaced USING temp.back b WHERE replaced.family = b.family AND replaced.above = b.above AND " + same("replaced", "b"),
+		"DELETE FROM replaced USING temp.back b WHERE replaced.family = b.family AND replaced.above = b.above AND " + numbers.SameKey("replaced", "b"),
 	} {
 		if _, err := t.c.exec(ctx, text); err != nil {
 			return fmt.Errorf("put back: %w", err)

@@ -10,6 +10,7 @@ import (
 
 	"fanfare/internal/clock"
 	"fanfare/internal/fact"
+	"fanfare/internal/metrics/numbers"
 )
 
 // coded is a row with numbers for its words and entities.
@@ -77,9 +78,10 @@ func (t *change) code(ctx context.Context, b *fact.Batch) ([][]coded, error) {
 		}
 	}
 	rows := make([][]coded, len(fact.Families))
-	seen := &seen{connections: map[string]int32{}, index: map[entityKey]int32{}}
+	seen := numbers.NewBatchEntities()
 	var lastSource *fact.Source
-	var key, connection int32
+	var key int32
+	var connection string
 	var day, first clock.Date
 	for i := range b.Rows {
 		r := &b.Rows[i]
@@ -88,13 +90,13 @@ func (t *change) code(ctx context.Context, b *fact.Batch) ([][]coded, error) {
 			if key, err = t.source(ctx, r.Source); err != nil {
 				return nil, err
 			}
-			lastSource, connection = r.Source, seen.connection(string(r.Source.Connection))
+			lastSource, connection = r.Source, string(r.Source.Connection)
 		}
 		c := coded{Row: r, source: key}
 		// Numbers are those within the batch until the file's are known.
-		c.campaign = seen.add(connection, kindCampaign, &r.Campaign)
-		c.creative = seen.add(connection, kindCreative, &r.Creative)
-		c.audience = seen.add(connection, kindAudience, &r.Audience)
+		c.campaign = seen.Add(connection, numbers.KindCampaign, &r.Campaign)
+		c.creative = seen.Add(connection, numbers.KindCreative, &r.Creative)
+		c.audience = seen.Add(connection, numbers.KindAudience, &r.Audience)
 		for _, w := range []struct {
 			text string
 			code *int32
@@ -115,16 +117,16 @@ func (t *change) code(ctx context.Context, b *fact.Batch) ([][]coded, error) {
 		t.touched[part{r.Family, key, first}] = true
 	}
 	for i := range b.Links {
-		seen.link(&b.Links[i])
+		seen.Link(&b.Links[i])
 	}
-	numbers, err := t.entities(ctx, seen)
+	keys, err := t.entities(ctx, seen)
 	if err != nil {
 		return nil, fmt.Errorf("note entities: %w", err)
 	}
 	for _, list := range rows {
 		for i := range list {
 			c := &list[i]
-			c.campaign, c.creative, c.audience = numbers[c.campaign], numbers[c.creative], numbers[c.audience]
+			c.campaign, c.creative, c.audience = keys[c.campaign], keys[c.creative], keys[c.audience]
 		}
 	}
 	return rows, nil
@@ -226,7 +228,7 @@ func (t *change) makeRoom(ctx context.Context, f fact.Family, rows []coded, impo
 	}
 	table := f.String()
 	// The days bound what is scanned; the join alone would scan everything.
-	where := " WHERE " + table + ".workspace = ? AND " + table + ".day BETWEEN ? AND ? AND " + same(table, "s")
+	where := " WHERE " + table + ".workspace = ? AND " + table + ".day BETWEEN ? AND ? AND " + numbers.SameKey(table, "s")
 	if imported != 0 {
 		keep := "INSERT INTO replaced SELECT " + table + ".*, ?, ? FROM " + table + ", temp.staged s" + where
 		if _, err := t.c.exec(ctx, keep, int32(f), imported, t.w.key, int32(first), int32(last)); err != nil {

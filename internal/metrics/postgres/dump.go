@@ -13,6 +13,7 @@ import (
 	"fanfare/internal/clock"
 	"fanfare/internal/fact"
 	"fanfare/internal/metrics/dump"
+	"fanfare/internal/metrics/numbers"
 )
 
 // dumped are the tables of a dump, by their name in the database. Others are
@@ -27,10 +28,10 @@ func dumped() []dump.Table {
 		{Name: "metrics_tag", Columns: []string{"workspace", "record", "tag"}, Texts: []string{"record", "tag"}},
 		{Name: "metrics_import", Columns: []string{"workspace", "key", "id", "written"}, Texts: []string{"id"}},
 		{Name: "metrics_cover", Columns: []string{"workspace", "import", "family", "source", "first", "last"}},
-		{Name: "metrics_replaced", Columns: append(slices.Clone(factColumns), "family", "above")},
+		{Name: "metrics_replaced", Columns: append(slices.Clone(numbers.FactColumns), "family", "above")},
 	}
 	for _, f := range fact.Families {
-		list = append(list, dump.Table{Name: tableOf(f), Columns: factColumns})
+		list = append(list, dump.Table{Name: tableOf(f), Columns: numbers.FactColumns})
 	}
 	return list
 }

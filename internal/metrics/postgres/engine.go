@@ -153,7 +153,7 @@ func loadTexts(ctx context.Context, tx pgx.Tx, workspace int32, t *numbers.Texts
 	var text [8][]byte
 	_, err = pgx.ForEachRow(rows, []any{&key, &kind, &text[0], &text[1], &text[2], &text[3], &text[4], &text[5], &text[6], &text[7]}, func() error {
 		t.Entities = append(t.Entities, numbers.Entity{
-			Key: key, Kind: kinds[kind], External: string(text[0]), Name: string(text[1]), Record: string(text[2]), Variant: string(text[3]),
+			Key: key, Kind: numbers.Kinds[kind], External: string(text[0]), Name: string(text[1]), Record: string(text[2]), Variant: string(text[3]),
 			RecordName: string(text[4]), Status: string(text[5]), Objective: string(text[6]), Type: string(text[7]), Tags: tags[string(text[2])],
 		})
 		return nil

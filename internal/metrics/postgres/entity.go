@@ -9,100 +9,29 @@ import (
 	"fanfare/internal/clock"
 	"fanfare/internal/fact"
 	"fanfare/internal/ident"
+	"fanfare/internal/metrics/numbers"
 )
-
-// kinds are the kinds of entities by number.
-var kinds = []string{fact.KindCampaign, fact.KindCreative, fact.KindAudience}
-
-const (
-	kindCampaign = iota
-	kindCreative
-	kindAudience
-)
-
-type entityKey struct {
-	connection string
-	kind       int16
-	external   string
-}
-
-type entity struct {
-	entityKey
-	key                   int32
-	name, record, variant string
-	// linked means that record and variant apply even if they are empty.
-	linked bool
-	// stored means that the database has all of it.
-	stored bool
-}
-
-// entities are those that a batch names, numbered from 1.
-type entities struct {
-	index map[entityKey]int32
-	list  []entity
-}
-
-func newEntities() *entities { return &entities{index: map[entityKey]int32{}} }
-
-// add returns the number of an entity, 0 if the row has none. A later name or
-// record replaces an earlier one unless it is empty.
-func (s *entities) add(connection string, kind int16, e *fact.Entity) int32 {
-	if !e.IsSet() {
-		return 0
-	}
-	k := entityKey{connection, kind, e.Key()}
-	n, found := s.index[k]
-	if !found {
-		s.list = append(s.list, entity{entityKey: k})
-		n = int32(len(s.list))
-		s.index[k] = n
-	}
-	known := &s.list[n-1]
-	if e.Name != "" {
-		known.name = e.Name
-	}
-	if e.Record != "" {
-		known.record = string(e.Record)
-	}
-	if e.VariantID != "" {
-		known.variant = string(e.VariantID)
-	}
-	return n
-}
-
-// link sets or removes the record of an entity.
-func (s *entities) link(l *fact.Link) {
-	for kind, name := range kinds {
-		if name != l.Kind {
-			continue
-		}
-		if n := s.add(string(l.Connection), int16(kind), &l.Entity); n > 0 {
-			e := &s.list[n-1]
-			e.record, e.variant, e.linked = string(l.Entity.Record), string(l.Entity.VariantID), true
-		}
-	}
-}
 
 // numberEntities returns the keys of a batch's entities by their number, and
 // stores new names and links.
-func (c *change) numberEntities(ctx context.Context, s *entities) ([]int32, error) {
-	keys := make([]int32, len(s.list)+1)
-	if len(s.list) == 0 {
+func (c *change) numberEntities(ctx context.Context, s *numbers.BatchEntities) ([]int32, error) {
+	keys := make([]int32, len(s.List)+1)
+	if len(s.List) == 0 {
 		return keys, nil
 	}
 	if err := c.findEntities(ctx, s); err != nil {
 		return nil, err
 	}
 	var changed [][]any
-	for i := range s.list {
-		e := &s.list[i]
-		if e.key == 0 {
-			e.key = c.nextEntity
+	for i := range s.List {
+		e := &s.List[i]
+		if e.Key == 0 {
+			e.Key = c.nextEntity
 			c.nextEntity++
 		}
-		keys[i+1] = e.key
-		if !e.stored {
-			changed = append(changed, []any{c.workspace, e.key, []byte(e.connection), e.kind, []byte(e.external), []byte(e.name), []byte(e.record), []byte(e.variant)})
+		keys[i+1] = e.Key
+		if !e.Stored {
+			changed = append(changed, []any{c.workspace, e.Key, []byte(e.Connection), int16(e.Kind), []byte(e.External), []byte(e.Name), []byte(e.Record), []byte(e.Variant)})
 		}
 	}
 	if len(changed) == 0 {
@@ -121,10 +50,10 @@ func (c *change) numberEntities(ctx context.Context, s *entities) ([]int32, erro
 }
 
 // findEntities completes entities with what the database has of them.
-func (c *change) findEntities(ctx context.Context, s *entities) error {
-	connections, kinds, externals := make([][]byte, len(s.list)), make([]int16, len(s.list)), make([][]byte, len(s.list))
-	for i := range s.list {
-		connections[i], kinds[i], externals[i] = []byte(s.list[i].connection), s.list[i].kind, []byte(s.list[i].external)
+func (c *change) findEntities(ctx context.Context, s *numbers.BatchEntities) error {
+	connections, kinds, externals := make([][]byte, len(s.List)), make([]int16, len(s.List)), make([][]byte, len(s.List))
+	for i := range s.List {
+		connections[i], kinds[i], externals[i] = []byte(s.List[i].Connection), int16(s.List[i].Kind), []byte(s.List[i].External)
 	}
 	rows, err := c.tx.Query(ctx, `SELECT s.n, e.key, e.name, e.record, e.variant
 		FROM unnest($2::bytea[], $3::int2[], $4::bytea[]) WITH ORDINALITY AS s(connection, kind, external, n)
@@ -137,18 +66,7 @@ func (c *change) findEntities(ctx context.Context, s *entities) error {
 	var key int32
 	var name, record, variant []byte
 	_, err = pgx.ForEachRow(rows, []any{&n, &key, &name, &record, &variant}, func() error {
-		e := &s.list[n-1]
-		e.key = key
-		if e.name == "" {
-			e.name = string(name)
-		}
-		if e.record == "" && !e.linked {
-			e.record = string(record)
-		}
-		if e.variant == "" && !e.linked {
-			e.variant = string(variant)
-		}
-		e.stored = e.name == string(name) && e.record == string(record) && e.variant == string(variant)
+		s.List[n-1].Merge(key, string(name), string(record), string(variant))
 		return nil
 	})
 	return err

@@ -9,25 +9,19 @@ import (
 
 	"fanfare/internal/clock"
 	"fanfare/internal/fact"
+	"fanfare/internal/metrics/numbers"
 )
 
 // version is the version of the tables.
 const version = 1
 
-// keyColumns make a fact unique within a workspace. They are numbers, 0 for
-// none, so that equal keys are found by plain equality.
-var keyColumns = []string{"day", "source", "channel", "campaign", "creative", "audience", "country", "age_range", "gender", "device"}
-
-var (
-	factColumns = append(append(append([]string{"workspace"}, keyColumns...), fact.Measures...), "import")
-	factList    = strings.Join(factColumns, ", ")
-)
+var factList = strings.Join(numbers.FactColumns, ", ")
 
 // factDefinition declares the columns of facts.
 func factDefinition() string {
 	var b strings.Builder
 	b.WriteString("workspace int4 NOT NULL")
-	for _, k := range keyColumns {
+	for _, k := range numbers.KeyColumns {
 		b.WriteString(", " + k + " int4 NOT NULL")
 	}
 	for _, m := range fact.Measures {
@@ -35,15 +29,6 @@ func factDefinition() string {
 	}
 	b.WriteString(", import int4 NOT NULL")
 	return b.String()
-}
-
-// sameKey joins two tables of facts on their key.
-func sameKey(a, b string) string {
-	terms := []string{a + ".workspace = " + b + ".workspace"}
-	for _, k := range keyColumns {
-		terms = append(terms, a+"."+k+" = "+b+"."+k)
-	}
-	return strings.Join(terms, " AND ")
 }
 
 // tables are the tables except those of facts. Texts are bytea, because text

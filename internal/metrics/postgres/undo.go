@@ -10,6 +10,7 @@ import (
 	"fanfare/internal/clock"
 	"fanfare/internal/fact"
 	"fanfare/internal/ident"
+	"fanfare/internal/metrics/numbers"
 )
 
 // Undo leaves the facts as if the import had never been. Writes are numbered in
@@ -83,7 +84,7 @@ func (c *change) removeImport(ctx context.Context, f fact.Family, writes []int32
 // one that was replaced last counts.
 func (c *change) putBack(ctx context.Context, f fact.Family) error {
 	table := tableOf(f.String())
-	keys := "r." + strings.Join(keyColumns, ", r.")
+	keys := "r." + strings.Join(numbers.KeyColumns, ", r.")
 	return each(ctx, c.tx, func(source, day int32) error {
 		c.touched[part{f, source, firstOfMonth(clock.Date(day))}] = true
 		return nil
@@ -91,9 +92,9 @@ func (c *change) putBack(ctx context.Context, f fact.Family) error {
 			WHERE r.workspace = $1 AND r.family = $2
 			AND NOT EXISTS (SELECT 1 FROM metrics_cover c WHERE c.workspace = r.workspace AND c.family = r.family AND c.source = r.source
 				AND r.day BETWEEN c.first AND c.last AND c.import >= r.above)
-			AND NOT EXISTS (SELECT 1 FROM `+table+` f WHERE `+sameKey("f", "r")+`)
+			AND NOT EXISTS (SELECT 1 FROM `+table+` f WHERE `+numbers.SameKey("f", "r")+`)
 			ORDER BY `+keys+`, r.above DESC),
-		gone AS (DELETE FROM metrics_replaced r USING back b WHERE r.family = b.family AND r.above = b.above AND `+sameKey("r", "b")+`),
+		gone AS (DELETE FROM metrics_replaced r USING back b WHERE r.family = b.family AND r.above = b.above AND `+numbers.SameKey("r", "b")+`),
 		returned AS (INSERT INTO `+table+` SELECT `+factList+` FROM back)
 		SELECT DISTINCT source, day FROM back`, c.workspace, int16(f))
 }

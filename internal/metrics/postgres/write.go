@@ -167,7 +167,7 @@ func (c *change) number(ctx context.Context, b *fact.Batch) ([][]row, error) {
 	if err := c.numberWords(ctx, b); err != nil {
 		return nil, fmt.Errorf("insert words: %w", err)
 	}
-	rows, seen := make([][]row, len(fact.Families)), newEntities()
+	rows, seen := make([][]row, len(fact.Families)), numbers.NewBatchEntities()
 	for i := range b.Rows {
 		r := &b.Rows[i]
 		source, err := c.source(ctx, r.Source)
@@ -178,13 +178,13 @@ func (c *change) number(ctx context.Context, b *fact.Batch) ([][]row, error) {
 		rows[r.Family] = append(rows[r.Family], row{
 			Row: r, source: source,
 			// Until entities have numbers, these are positions in seen.
-			campaign: seen.add(connection, kindCampaign, &r.Campaign), creative: seen.add(connection, kindCreative, &r.Creative), audience: seen.add(connection, kindAudience, &r.Audience),
+			campaign: seen.Add(connection, numbers.KindCampaign, &r.Campaign), creative: seen.Add(connection, numbers.KindCreative, &r.Creative), audience: seen.Add(connection, numbers.KindAudience, &r.Audience),
 			channel: c.words[r.Channel], country: c.words[r.Country], age: c.words[r.AgeRange], gender: c.words[r.Gender], device: c.words[r.Device],
 		})
 		c.touched[part{r.Family, source, firstOfMonth(r.Date)}] = true
 	}
 	for i := range b.Links {
-		seen.link(&b.Links[i])
+		seen.Link(&b.Links[i])
 	}
 	keys, err := c.numberEntities(ctx, seen)
 	if err != nil {
@@ -296,14 +296,14 @@ func (c *change) removeSame(ctx context.Context, f fact.Family, rows []row, impo
 		return err
 	}
 	first, last := int32(rows[0].Date), int32(rows[len(rows)-1].Date)
-	return c.remove(ctx, f, imported, "USING metrics_staged s", "f.workspace = $1 AND f.day BETWEEN $2 AND $3 AND "+sameKey("f", "s"), c.workspace, first, last)
+	return c.remove(ctx, f, imported, "USING metrics_staged s", "f.workspace = $1 AND f.day BETWEEN $2 AND $3 AND "+numbers.SameKey("f", "s"), c.workspace, first, last)
 }
 
 // copy inserts rows into a table of facts.
 func (c *change) copy(ctx context.Context, table string, rows []row, imported int32) error {
-	_, err := c.tx.CopyFrom(ctx, pgx.Identifier{table}, factColumns, pgx.CopyFromSlice(len(rows), func(i int) ([]any, error) {
+	_, err := c.tx.CopyFrom(ctx, pgx.Identifier{table}, numbers.FactColumns, pgx.CopyFromSlice(len(rows), func(i int) ([]any, error) {
 		r := &rows[i]
-		out := append(make([]any, 0, len(factColumns)), c.workspace, int32(r.Date), r.source, r.channel, r.campaign, r.creative, r.audience, r.country, r.age, r.gender, r.device)
+		out := append(make([]any, 0, len(numbers.FactColumns)), c.workspace, int32(r.Date), r.source, r.channel, r.campaign, r.creative, r.audience, r.country, r.age, r.gender, r.device)
 		for m := range fact.Measure(fact.NumMeasures) {
 			if v, known := r.Values.Get(m); known {
 				out = append(out, v)
