@@ -34,6 +34,18 @@ func (d Date) Time() time.Time { return time.Unix(int64(d)*86400, 0).UTC() }
 // Calendar returns year, month and day.
 func (d Date) Calendar() (year int, month time.Month, day int) { return d.Time().Date() }
 
+// FirstOfMonth returns the first day of the date's month.
+func (d Date) FirstOfMonth() Date {
+	year, month, _ := d.Calendar()
+	return MakeDate(year, month, 1)
+}
+
+// NextMonth returns the first day of the month after the date's.
+func (d Date) NextMonth() Date {
+	year, month, _ := d.Calendar()
+	return MakeDate(year, month+1, 1)
+}
+
 // Weekday returns the ISO 8601 day of the week, 0 for Monday.
 func (d Date) Weekday() int { return (int(d)%7 + 10) % 7 }
 

@@ -166,7 +166,7 @@ func (e *Engine) rollUp(ctx context.Context, c *conn, all bool) error {
 	if err := c.query(ctx, func(row []driver.Value) error {
 		w := row[0].(int32)
 		ids[w] = ident.ID(row[1].(string))
-		for m, last := clock.Date(row[2].(int32)), clock.Date(row[3].(int32)); m <= last; m = nextMonth(m) {
+		for m, last := clock.Date(row[2].(int32)), clock.Date(row[3].(int32)); m <= last; m = m.NextMonth() {
 			if !fresh[month{w, m}] {
 				due = append(due, month{w, m})
 			}
@@ -224,7 +224,7 @@ func (e *Engine) rollMonth(ctx context.Context, c *conn, id ident.ID, m month) e
 			sumUp("base_pentad", "base", ofPentad), sumUp("base_month", "base_pentad", ofMonth),
 			sumUp("base_ad_pentad", "base_pentad", ofPentad, "audience"), sumUp("base_ad_month", "base_ad_pentad", ofMonth, "audience"),
 		} {
-			if _, err := c.exec(ctx, text, m.workspace, int32(m.first), int32(nextMonth(m.first)-1)); err != nil {
+			if _, err := c.exec(ctx, text, m.workspace, int32(m.first), int32(m.first.NextMonth()-1)); err != nil {
 				return err
 			}
 		}
@@ -258,7 +258,7 @@ func (t *change) unroll(ctx context.Context) error {
 			continue
 		}
 		delete(t.w.rolled, p.month)
-		for d := p.month; d < nextMonth(p.month); d = nextPentad(d) {
+		for d := p.month; d < p.month.NextMonth(); d = nextPentad(d) {
 			days = append(days, d)
 		}
 	}

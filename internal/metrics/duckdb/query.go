@@ -361,7 +361,7 @@ func longestRun(p *analytics.Plan, w *workspace) run {
 	best, from := none, d
 	for d <= p.Last {
 		next := nextPentad(d)
-		if !w.rolled[firstOfMonth(d)] || next-1 > p.Last {
+		if !w.rolled[d.FirstOfMonth()] || next-1 > p.Last {
 			from = next
 		} else if next-from > best.last-best.first+1 {
 			best.first, best.last = from, next-1
@@ -371,9 +371,9 @@ func longestRun(p *analytics.Plan, w *workspace) run {
 	if best == none {
 		return none
 	}
-	best.firstMonth, best.lastMonth = firstOfMonth(best.first), firstOfMonth(best.last+1)-1
+	best.firstMonth, best.lastMonth = best.first.FirstOfMonth(), (best.last+1).FirstOfMonth()-1
 	if best.firstMonth < best.first {
-		best.firstMonth = nextMonth(best.first)
+		best.firstMonth = best.first.NextMonth()
 	}
 	return best
 }

@@ -69,7 +69,7 @@ func (e *Engine) Undo(ctx context.Context, id, imported ident.ID) (int64, error)
 // touchBy marks the parts that a selection of facts lies in.
 func (t *change) touchBy(ctx context.Context, f fact.Family, from string, args ...any) error {
 	return t.c.query(ctx, func(row []driver.Value) error {
-		t.touched[part{f, row[0].(int32), firstOfMonth(clock.Date(row[1].(int32)))}] = true
+		t.touched[part{f, row[0].(int32), clock.Date(row[1].(int32)).FirstOfMonth()}] = true
 		return nil
 	}, "SELECT DISTINCT source, day "+from, args...)
 }

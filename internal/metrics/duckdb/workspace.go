@@ -68,33 +68,21 @@ type month struct {
 	first     clock.Date
 }
 
-// firstOfMonth returns the first day of a day's month.
-func firstOfMonth(d clock.Date) clock.Date {
-	year, m, _ := d.Calendar()
-	return clock.MakeDate(year, m, 1)
-}
-
-// nextMonth returns the first day of the month after a day's.
-func nextMonth(d clock.Date) clock.Date {
-	year, m, _ := d.Calendar()
-	return clock.MakeDate(year, m+1, 1)
-}
-
 // pentad is how many days are summed up together where a range ends within a
 // month. A month has six, of which the last goes to its end.
 const pentad = 5
 
 // firstOfPentad returns the first day of a day's pentad.
 func firstOfPentad(d clock.Date) clock.Date {
-	first := firstOfMonth(d)
+	first := d.FirstOfMonth()
 	return first + min((d-first)/pentad, 5)*pentad
 }
 
 // nextPentad returns the first day of the pentad after a day's.
 func nextPentad(d clock.Date) clock.Date {
-	next, month := firstOfPentad(d)+pentad, firstOfMonth(d)
+	next, month := firstOfPentad(d)+pentad, d.FirstOfMonth()
 	if next-month > 5*pentad {
-		return nextMonth(month)
+		return month.NextMonth()
 	}
 	return next
 }
@@ -434,7 +422,7 @@ func (t *change) recount(ctx context.Context) error {
 			t.w.parts[q] = x
 			return nil
 		}, countParts(p.family, "AND source = ? AND day BETWEEN ? AND ?")+" RETURNING family, source, month, n, first, last",
-			t.w.key, p.source, int32(s.first), int32(nextMonth(s.last)-1))
+			t.w.key, p.source, int32(s.first), int32(s.last.NextMonth()-1))
 		if err != nil {
 			return fmt.Errorf("count facts: %w", err)
 		}

@@ -112,7 +112,7 @@ func (t *change) code(ctx context.Context, b *fact.Batch) ([][]coded, error) {
 		}
 		rows[r.Family] = append(rows[r.Family], c)
 		if r.Date != day || i == 0 {
-			day, first = r.Date, firstOfMonth(r.Date)
+			day, first = r.Date, r.Date.FirstOfMonth()
 		}
 		t.touched[part{r.Family, key, first}] = true
 	}

@@ -174,7 +174,7 @@ func (f *filler) partitions(ctx context.Context) error {
 		if d < firstDay || d > lastDay {
 			return fmt.Errorf("the dump has a fact of day %d", n)
 		}
-		months[firstOfMonth(d)] = true
+		months[d.FirstOfMonth()] = true
 	}
 	return f.e.createPartitions(ctx, family, monthsOf(months))
 }

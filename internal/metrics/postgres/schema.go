@@ -140,7 +140,7 @@ func (e *Engine) createPartitions(ctx context.Context, family string, months []c
 			for _, text := range []string{
 				"CREATE TABLE " + name + " (LIKE " + tableOf(family) + " INCLUDING INDEXES)",
 				fmt.Sprintf("ALTER TABLE %s SET (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 10000)", name),
-				fmt.Sprintf("ALTER TABLE %s ATTACH PARTITION %s FOR VALUES FROM (%d) TO (%d)", tableOf(family), name, month, nextMonth(month)),
+				fmt.Sprintf("ALTER TABLE %s ATTACH PARTITION %s FOR VALUES FROM (%d) TO (%d)", tableOf(family), name, month, month.NextMonth()),
 			} {
 				if _, err := tx.Exec(ctx, text); err != nil {
 					return err
@@ -154,16 +154,4 @@ func (e *Engine) createPartitions(ctx context.Context, family string, months []c
 		e.partitions.Store(name, true)
 	}
 	return nil
-}
-
-// firstOfMonth returns the first day of a day's month.
-func firstOfMonth(d clock.Date) clock.Date {
-	year, m, _ := d.Calendar()
-	return clock.MakeDate(year, m, 1)
-}
-
-// nextMonth returns the first day of the next month.
-func nextMonth(d clock.Date) clock.Date {
-	year, m, _ := d.Calendar()
-	return clock.MakeDate(year, m+1, 1)
 }

@@ -73,7 +73,7 @@ func (c *change) removeImport(ctx context.Context, f fact.Family, writes []int32
 	var source, day int32
 	var n int64
 	_, err = pgx.ForEachRow(rows, []any{&source, &day, &n}, func() error {
-		c.touched[part{f, source, firstOfMonth(clock.Date(day))}] = true
+		c.touched[part{f, source, clock.Date(day).FirstOfMonth()}] = true
 		removed += n
 		return nil
 	})
@@ -86,7 +86,7 @@ func (c *change) putBack(ctx context.Context, f fact.Family) error {
 	table := tableOf(f.String())
 	keys := "r." + strings.Join(numbers.KeyColumns, ", r.")
 	return each(ctx, c.tx, func(source, day int32) error {
-		c.touched[part{f, source, firstOfMonth(clock.Date(day))}] = true
+		c.touched[part{f, source, clock.Date(day).FirstOfMonth()}] = true
 		return nil
 	}, `WITH back AS (SELECT DISTINCT ON (`+keys+`) r.* FROM metrics_replaced r
 			WHERE r.workspace = $1 AND r.family = $2

@@ -90,7 +90,7 @@ func (e *Engine) Write(ctx context.Context, b *fact.Batch) error {
 		months := map[clock.Date]bool{}
 		for i := range b.Rows {
 			if int(b.Rows[i].Family) == f {
-				months[firstOfMonth(b.Rows[i].Date)] = true
+				months[b.Rows[i].Date.FirstOfMonth()] = true
 			}
 		}
 		if err := e.createPartitions(ctx, fact.Families[f], monthsOf(months)); err != nil {
@@ -181,7 +181,7 @@ func (c *change) number(ctx context.Context, b *fact.Batch) ([][]row, error) {
 			campaign: seen.Add(connection, numbers.KindCampaign, &r.Campaign), creative: seen.Add(connection, numbers.KindCreative, &r.Creative), audience: seen.Add(connection, numbers.KindAudience, &r.Audience),
 			channel: c.words[r.Channel], country: c.words[r.Country], age: c.words[r.AgeRange], gender: c.words[r.Gender], device: c.words[r.Device],
 		})
-		c.touched[part{r.Family, source, firstOfMonth(r.Date)}] = true
+		c.touched[part{r.Family, source, r.Date.FirstOfMonth()}] = true
 	}
 	for i := range b.Links {
 		seen.Link(&b.Links[i])
@@ -273,7 +273,7 @@ func (c *change) remove(ctx context.Context, f fact.Family, imported int32, usin
 		keep += fmt.Sprintf(", kept AS (INSERT INTO metrics_replaced SELECT %s, %d, %d FROM gone)", factList, f, imported)
 	}
 	return each(ctx, c.tx, func(source, day int32) error {
-		c.touched[part{f, source, firstOfMonth(clock.Date(day))}] = true
+		c.touched[part{f, source, clock.Date(day).FirstOfMonth()}] = true
 		return nil
 	}, keep+" SELECT DISTINCT source, day FROM gone", args...)
 }
@@ -324,7 +324,7 @@ func (c *change) count(ctx context.Context) error {
 		}
 		if _, err := c.tx.Exec(ctx, `INSERT INTO metrics_part SELECT $1, $2, $3, $4, count(*), min(day), max(day)
 			FROM `+tableOf(p.family.String())+` WHERE workspace = $1 AND source = $3 AND day BETWEEN $4 AND $5 HAVING count(*) > 0`,
-			c.workspace, int16(p.family), p.source, int32(p.month), int32(nextMonth(p.month)-1)); err != nil {
+			c.workspace, int16(p.family), p.source, int32(p.month), int32(p.month.NextMonth()-1)); err != nil {
 			return err
 		}
 	}
