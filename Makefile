@@ -52,7 +52,7 @@ tools: ## Install the build tools (Go, Node, a C++ compiler)
 	@sh scripts/setup.sh build
 
 .PHONY: setup
-setup: ## Install the build and test tools (Go, Node, PostgreSQL, Chromium, a C++ compiler)
+setup: ## Install the build and test tools (Go, Node, PostgreSQL, ClickHouse, Chromium, a C++ compiler)
 	@sh scripts/setup.sh all
 
 # RACED are packages with concurrent code that link no database: with one,
@@ -62,14 +62,14 @@ RACED := internal/(control|datadir|fresh|ingest|listen|outbound|adplatform/(tran
 
 # LONG are started first, and four packages run at once, because some wait more
 # than they compute.
-LONG := ./test/browser ./internal/httpapi ./test/guard ./cmd/fanfare ./test/scenario ./test/docs
+LONG := ./test/browser ./internal/metrics/clickhouse ./internal/httpapi ./test/guard ./cmd/fanfare ./test/scenario ./test/docs
 
 # GORACE removes the second that every process would otherwise wait at its end,
 # GOGC trades memory for time, and vet is one of the linters.
 GOTEST := GORACE=atexit_sleep_ms=0 GOGC=400 $(GO) test -vet=off -ldflags='-s -w'
 
 .PHONY: test
-test: setup ## Run all tests, with short drills, on SQLite, DuckDB, PostgreSQL and Chromium
+test: setup ## Run all tests, with short drills, on SQLite, DuckDB, PostgreSQL, ClickHouse and Chromium
 	@sh scripts/prepare.sh
 	$(GOTEST) -race -timeout 12m $$($(GO) list ./... | grep -E '/$(RACED)$$')
 	$(GO) build -tags testclock -ldflags='-s -w' -o bin/fanfare-test ./cmd/fanfare

@@ -21,6 +21,7 @@ var boots = map[string]string{
 	"console":        "a request passes through the whole application",
 	"metrics/duckdb": "it is about DuckDB",
 	"factsfile":      "it is about the file of DuckDB",
+	"factsdb":        "facts move between DuckDB and PostgreSQL",
 	"backup":         "a backup contains the facts of DuckDB",
 }
 
@@ -51,7 +52,7 @@ func TestOnlySomeTestsBoot(t *testing.T) {
 	}
 	for pkg, why := range found {
 		if boots[pkg] == "" {
-			t.Errorf("%s: test the slice on storetest.World, and what HTTP adds in internal/httpapi.", why)
+			t.Errorf("%s: test the slice on storetest.Fixture, and what HTTP adds in internal/httpapi.", why)
 		}
 	}
 	for _, pkg := range slices.Sorted(maps.Keys(boots)) {

@@ -78,14 +78,18 @@ var layers = []layer{
 	},
 	{
 		name: "work", packages: []string{"job"}, may: []string{"leaf"},
-		never: slices.Concat(http, drivers), why: "the runner knows jobs by kind; the app registers what they do",
+		never: slices.Concat(http, drivers), why: "the runner knows jobs by kind; slices say what they do",
 	},
 	{
 		name: "store", packages: []string{"store"}, may: []string{"slice", "audience", "creative", "ingest", "leaf", "work"},
 		never: slices.Concat(http, drivers), why: "one SQL serves every engine, and slices declare what they need of it",
 	},
 	{
-		name: "engine", packages: []string{"store/sqlite", "store/postgres"}, may: []string{"store", "datadir"},
+		name: "PostgreSQL driver", packages: []string{"pgdriver"},
+		never: http, why: "records and facts use the same database in the same way",
+	},
+	{
+		name: "engine", packages: []string{"store/sqlite", "store/postgres"}, may: []string{"store", "datadir", "PostgreSQL driver"},
 		never: http, why: "an engine runs statements and does not know their meaning",
 	},
 	{
@@ -93,20 +97,28 @@ var layers = []layer{
 		never: slices.Concat(http, drivers), why: "sums are separate from their meaning",
 	},
 	{
-		name: "facts as numbers", packages: []string{"metrics/numbers", "metrics/dump"}, may: []string{"analytics", "leaf"},
+		name: "facts as numbers", packages: []string{"metrics/numbers", "metrics/dump"}, may: []string{"metrics/numbers", "analytics", "leaf"},
 		never: slices.Concat(http, drivers), why: "what engines share knows none of them",
 	},
 	{
-		name: "facts engine", packages: []string{"metrics/duckdb", "metrics/postgres"}, may: []string{"facts", "facts as numbers", "analytics", "datadir", "leaf"},
+		name: "facts in PostgreSQL", packages: []string{"metrics/pgtables"}, may: []string{"facts as numbers", "analytics", "PostgreSQL driver", "leaf"},
+		never: http, why: "what engines share knows none of them",
+	},
+	{
+		name: "facts engine", packages: []string{"metrics/duckdb", "metrics/postgres"}, may: []string{"facts", "facts as numbers", "facts in PostgreSQL", "analytics", "datadir", "PostgreSQL driver", "leaf"},
 		never: http, why: "an engine stores facts and adds them up, and does not know the caller",
+	},
+	{
+		name: "facts engine over HTTP", packages: []string{"metrics/clickhouse"}, may: []string{"facts", "facts as numbers", "facts in PostgreSQL", "PostgreSQL driver", "wire", "analytics", "leaf"},
+		why: "as other engines of facts; its database has an HTTP interface",
 	},
 	{
 		name: "store file", packages: []string{"storefile"}, may: []string{"store", "leaf"},
 		never: slices.Concat(http, drivers), why: "it checks the file of the store, and does not know the caller",
 	},
 	{
-		name: "facts file", packages: []string{"factsfile"}, may: []string{"store", "facts", "facts engine", "analytics", "leaf"},
-		never: slices.Concat(http, drivers), why: "it decides which facts belong to a store, and does not know the caller",
+		name: "facts of a store", packages: []string{"factsfile", "factsdb"}, may: []string{"store", "facts", "facts as numbers", "facts engine", "facts engine over HTTP", "facts of a store", "analytics", "connection", "datadir", "leaf"},
+		never: slices.Concat(http, drivers), why: "it decides which facts belong to a store and which connections lose theirs, and does not know the caller",
 	},
 	{
 		name: "wire", packages: []string{"mail", "outbound", "seal"}, may: []string{"leaf"},
@@ -175,13 +187,13 @@ var layers = []layer{
 		never: drivers, why: "pages are built from files and the contract, so they can be read while the service is in trouble",
 	},
 	{
-		name: "whole", packages: []string{"app"}, may: []string{"api", "slice", "audience", "creative", "ingest", "leaf", "http", "docs", "contract", "console", "work", "store", "engine", "facts", "facts engine", "facts file", "store file", "llm provider", "ad platforms", "single sign-on", "wire"},
+		name: "whole", packages: []string{"app"}, may: []string{"api", "slice", "audience", "creative", "ingest", "leaf", "http", "docs", "contract", "console", "work", "store", "engine", "facts", "facts engine", "facts of a store", "store file", "llm provider", "ad platforms", "single sign-on", "wire"},
 		never: drivers, why: "it connects the packages, in the same way for a server, a command and a test",
 	},
 	{name: "contract", packages: []string{"../api", ".."}, why: "files that are part of the program depend on no code"},
 	{name: "program", packages: []string{"../cmd/fanfare"}, may: []string{"*"}, never: drivers, why: "the only package that may import all others"},
 	{
-		name: "test", packages: []string{"fanfaretest", "store/pgtest", "store/sqlitetest", "store/testdir", "store/storetest", "metrics/metricstest", "../bench", "../test/program", "../test/scenario", "../test/guard", "../test/readme", "../test/docs", "../test/crash", "../test/analytics", "../test/platforms"},
+		name: "test", packages: []string{"fanfaretest", "store/pgtest", "store/sqlitetest", "store/testdir", "store/storetest", "metrics/metricstest", "metrics/clickhouse/chtest", "../bench", "../test/program", "../test/scenario", "../test/guard", "../test/readme", "../test/docs", "../test/crash", "../test/analytics", "../test/platforms"},
 		may: []string{"*"}, why: "tests may import everything; nothing may import them",
 	},
 }

@@ -3,7 +3,7 @@
 # Debian packages are installed with apt-get: by root at once, by other users
 # with sudo after a question (FANFARE_SETUP=yes answers it). Go and Node are
 # unpacked into .tools, at pinned versions with checksums, where the machine has
-# none that is new enough. Nothing else on the machine changes, but for the caches
+# none that is new enough; so is the ClickHouse engine for tests. Nothing else on the machine changes, but for the caches
 # of Go and npm in the home folder.
 # Usage: setup.sh build | all
 set -eu
@@ -119,6 +119,29 @@ unpack() {
 	hash -r
 }
 
+# library unpacks the archive of an npm package into a folder under .tools in one
+# step. The file "version" names the archive, so that a new pin installs anew.
+library() {
+	if ! line=$(grep "^$1 *$(uname -m) " scripts/tools/npm.txt); then
+		say "there is no $1 for $(uname -m) in scripts/tools/npm.txt; the tests that need it will fail"
+		return 0
+	fi
+	# shellcheck disable=SC2086 # the line is four words
+	set -- $line
+	[ "$(cat "$tools/$1/version" 2>/dev/null)" != "$3" ] || return 0
+	say "downloading $4"
+	new=$tools/$1.new
+	rm -rf "$new"
+	mkdir -p "$new"
+	archive=$(cd "$work" && npm pack --silent "$4" 2>"$work/npm.log") || { cat "$work/npm.log" >&2; fail "$4 could not be downloaded"; }
+	echo "$3  $work/$archive" | sha256sum -c --quiet - || fail "the checksum of $4 is wrong"
+	tar -xf "$work/$archive" -C "$new" --strip-components=1
+	rm "$work/$archive"
+	echo "$3" >"$new/version"
+	rm -rf "${tools:?}/$1"
+	mv "$new" "$tools/$1"
+}
+
 # trust writes the certificates that curl, pip and npm trust when make runs them:
 # the bundle, the files beside it, and what the settings of npm name.
 trust() {
@@ -157,3 +180,4 @@ have_go || unpack go
 have_node || unpack node
 have_go || fail "Go 1.26 is needed; $(command -v go) is $(go version 2>&1 | head -n 1)"
 have_node || fail "Node 20 or newer with npm is needed; $(command -v node) is $(node --version)"
+[ "$1" != all ] || [ -n "${FANFARE_CHDB_LIBRARY:-}" ] || library chdb

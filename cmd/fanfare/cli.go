@@ -12,6 +12,7 @@ import (
 	"net"
 	"os"
 	"strings"
+	"syscall"
 	"text/tabwriter"
 	"time"
 
@@ -28,6 +29,7 @@ import (
 	"fanfare/internal/connection"
 	"fanfare/internal/control"
 	"fanfare/internal/datadir"
+	"fanfare/internal/httpapi"
 	"fanfare/internal/listen"
 	"fanfare/internal/memory"
 	"fanfare/internal/ratelimit"
@@ -43,6 +45,9 @@ type cli struct {
 	running bool
 	// memory has the memory limits of a server.
 	memory memory.Limits
+	// replacingFacts says that the command replaces the facts, acceptMasterKey
+	// that it replaces the master key: they need not belong to the store.
+	replacingFacts, acceptMasterKey bool
 }
 
 // load reads the settings of a command.
@@ -166,11 +171,19 @@ func (c *cli) openApp(ctx context.Context, dir *datadir.Dir, hsts bool, log *slo
 	a, err := app.Open(ctx, app.Config{
 		SignIn: people, Authority: authority,
 		OAuth: apps, PlatformURLs: urls, Sandbox: c.settings.Sandbox, SandboxState: dir.Path("sandbox.json"), PublicURL: c.publicURL(c.settings.Listen), HistoryDays: c.settings.HistoryDays,
-		Store: c.storeSetting(dir), Facts: dir.Path(), Assets: c.assetsFolder(dir), MasterKey: cmp.Or(c.settings.MasterKey, dir.Path("master.key")), Limits: limits, KeepExposedKeys: c.settings.PlaintextKeyPolicy == "warn", HSTS: hsts,
-		MaxInFlight: c.settings.MaxInFlight, Memory: c.memory, MaxWorkspaces: c.settings.MaxWorkspaces, CachedRecords: cachedRecords, CORSOrigins: c.settings.CORSOrigins,
+		Store: c.storeSetting(dir), Facts: dir.Path(), Metrics: c.settings.MetricsURL(), ReplacingFacts: c.replacingFacts, AcceptMasterKey: c.acceptMasterKey, Assets: c.assetsFolder(dir), MasterKey: cmp.Or(c.settings.MasterKey, dir.Path("master.key")), Limits: limits, KeepExposedKeys: c.settings.PlaintextKeyPolicy == "warn", HSTS: hsts,
+		MaxInFlight: c.settings.WorkLimit(), Progress: requestProgress, Memory: c.memory, MaxWorkspaces: c.settings.MaxWorkspaces, CachedRecords: cachedRecords, CORSOrigins: c.settings.CORSOrigins,
 		Changelog: fanfare.Changelog, Build: version, Now: now, Random: rand.Reader, Log: log,
 	})
-	return a, c.unavailableHint(err)
+	return a, c.unavailableHint(dir, err)
+}
+
+// requestProgress returns the connection of a request.
+func requestProgress(ctx context.Context) httpapi.Progress {
+	if p := listen.ProgressOf(ctx); p != nil {
+		return p
+	}
+	return nil
 }
 
 // pairs parses a list of platform=value.
@@ -223,13 +236,17 @@ func localURL(listen string) string {
 // openEngine opens the database without the app.
 func (c *cli) openEngine(ctx context.Context, dir *datadir.Dir) (store.Engine, error) {
 	e, err := app.OpenEngine(ctx, c.storeSetting(dir))
-	return e, c.unavailableHint(err)
+	return e, c.unavailableHint(dir, err)
 }
 
 // unavailableHint adds the fix to the error of an unavailable database.
-func (c *cli) unavailableHint(err error) error {
-	if c.settings.Store != "" && errors.Is(err, store.ErrUnavailable) {
+func (c *cli) unavailableHint(dir *datadir.Dir, err error) error {
+	switch fix := datadir.FullDisk(dir.Path()); {
+	case !errors.Is(err, store.ErrUnavailable) && !errors.Is(err, syscall.ENOSPC):
+	case c.settings.Store != "":
 		return fmt.Errorf("%w: start the database, or correct --store", err)
+	case fix != "":
+		return fmt.Errorf("%w\n%s", err, fix)
 	}
 	return err
 }
@@ -274,6 +291,7 @@ func (c *cli) call(cmd *cobra.Command, name string, in, out any) error {
 	if _, err := os.Stat(c.storeSetting(dir)); errors.Is(err, fs.ErrNotExist) && !createsDatabase[name] && c.settings.Store == "" {
 		return configError{noDatabase(dir.Path())}
 	}
+	c.replacingFacts, c.acceptMasterKey = strings.HasPrefix(name, "facts."), name == "master_key.accept"
 	a, err := c.openApp(ctx, dir, false, quietLog)
 	if err != nil {
 		return err

@@ -19,6 +19,7 @@ import (
 	"fanfare/internal/config"
 	"fanfare/internal/control"
 	"fanfare/internal/datadir"
+	"fanfare/internal/factsdb"
 	"fanfare/internal/factsfile"
 	"fanfare/internal/listen"
 	"fanfare/internal/store"
@@ -364,10 +365,14 @@ func (d *doctor) store(ctx context.Context, dir *datadir.Dir) {
 	}
 	defer func() { _ = e.Close() }()
 	db := store.New(e, 0, now, nil)
-	d.list = append(d.list, examineStore(ctx, e, db)...)
+	d.list = append(d.list, examineStore(ctx, e, db, setting)...)
 	if pending, err := store.Pending(ctx, e); err != nil || len(pending) > 0 {
 		return // examineStore reported it
 	}
 	d.list = append(d.list, examineAssets(ctx, db, lazyFolder(d.assetsFolder(dir))), examineConnections(ctx, db))
+	if url := d.settings.MetricsURL(); url != "" {
+		d.addFindings("facts", []error{factsdb.Examine(ctx, d.sharedFacts(url, dir, db))}, "they belong to the store, or there are none yet")
+		return
+	}
 	d.addFindings("facts", []error{factsfile.Examine(ctx, factsConfig(dir, e, db))}, "all can be read, or there are none yet")
 }

@@ -16,8 +16,9 @@ import (
 	"fanfare/internal/storefile"
 )
 
-// examineStore checks an open store.
-func examineStore(ctx context.Context, e store.Engine, db *store.DB) []finding {
+// examineStore checks an open store. path is its file, empty in a server, which
+// knows it.
+func examineStore(ctx context.Context, e store.Engine, db *store.DB, path string) []finding {
 	list := []finding{{"store", good, e.Traits().Name + " opens"}}
 	if err := e.Check(ctx, true); err != nil {
 		list = append(list, finding{"database file", failure, err.Error() + damageFix(err)})
@@ -33,16 +34,7 @@ func examineStore(ctx context.Context, e store.Engine, db *store.DB) []finding {
 	case len(pending) > 0:
 		return append(list, finding{"schema", good, "the next start will apply " + strings.Join(pending, ", ")})
 	}
-	list = append(list, finding{"schema", good, "up to date"}, examineDocuments(ctx, e))
-	lost, err := storefile.LostChanges(ctx, db, now())
-	switch {
-	case err != nil:
-		list = append(list, finding{"changes", failure, err.Error()})
-	case lost != "":
-		list = append(list, finding{"changes", warning, lost})
-	default:
-		list = append(list, finding{"changes", good, "none were lost"})
-	}
+	list = append(list, finding{"schema", good, "up to date"}, examineDocuments(ctx, e), examineChanges(ctx, e, db, path))
 	report, err := db.VerifyAudit(ctx, func(int64) {})
 	switch {
 	case err != nil:
@@ -56,6 +48,21 @@ func examineStore(ctx context.Context, e store.Engine, db *store.DB) []finding {
 		return append(list, finding{"clock skew", failure, err.Error()})
 	}
 	return append(list, finding{"clock skew", good, "the database's clock agrees with this machine's"})
+}
+
+// examineChanges looks for acknowledged changes that are missing.
+func examineChanges(ctx context.Context, e store.Engine, db *store.DB, path string) finding {
+	if !e.Traits().Exclusive {
+		return finding{"changes", good, "not counted: a loss shows only in PostgreSQL's own log and backups"}
+	}
+	text, ok, err := storefile.ExamineChanges(ctx, db, path, now())
+	switch {
+	case err != nil:
+		return finding{"changes", failure, err.Error()}
+	case !ok:
+		return finding{"changes", warning, text}
+	}
+	return finding{"changes", good, text}
 }
 
 // restoreFix is the fix for a damaged database.
@@ -155,7 +162,7 @@ func examineConnections(ctx context.Context, db *store.DB) finding {
 
 // examineFacts reads all facts of a running server.
 func examineFacts(ctx context.Context, a *app.App) finding {
-	if why := a.FactsOperatorFault(); why != "" {
+	if why := a.FactsFile.OperatorFault(); why != "" {
 		return finding{"facts", failure, why}
 	}
 	if err := a.Facts.Dump(ctx, io.Discard); err != nil {

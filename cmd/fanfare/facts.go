@@ -1,13 +1,19 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
-	"fanfare/internal/app"
+	"fanfare/internal/backup"
+	"fanfare/internal/factsfile"
+	"fanfare/internal/fault"
 	"fanfare/internal/ident"
+	"fanfare/internal/metrics/duckdb"
 )
 
 func (c *cli) factsCommand() *cobra.Command {
@@ -16,7 +22,7 @@ func (c *cli) factsCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.replaceFacts(cmd, "facts.reset", nothing{}) },
 	}
 	restore := &cobra.Command{
-		Use: "restore FILE", Short: "Take the facts, and nothing else, from a backup and read again what came after it", Args: oneArg,
+		Use: "restore FILE", Short: "Take the facts, and nothing else, from a backup or a kept facts file, and read again what came after it", Args: oneArg,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			path, err := filepath.Abs(args[0])
 			if err != nil {
@@ -29,7 +35,7 @@ func (c *cli) factsCommand() *cobra.Command {
 }
 
 func (c *cli) replaceFacts(cmd *cobra.Command, operation string, in any) error {
-	var out app.FactsReplaced
+	var out factsfile.Replaced
 	if err := c.call(cmd, operation, in, &out); err != nil {
 		return err
 	}
@@ -53,8 +59,28 @@ func (c *cli) replaceFacts(cmd *cobra.Command, operation string, in any) error {
 			fmt.Fprintln(w, "  "+string(id))
 		}
 	}
+	if out.Undone+out.Purged > 0 {
+		fmt.Fprintf(w, "The restored facts had %d imports that were undone and %d connections that were purged or do not exist any more; their facts are deleted again.\n", out.Undone, out.Purged)
+	}
 	if out.Kept != "" {
-		fmt.Fprintln(w, "The facts as they were are kept in "+out.Kept+"; delete it when it is of no use any more.")
+		fmt.Fprintf(w, "The facts as they were are kept in %s: `fanfare facts restore` takes them back from there. Delete it when it is of no use any more.\n", out.Kept)
 	}
 	return nil
+}
+
+// restoreFacts fills empty facts from a backup or from a facts file that was
+// kept under another name. workspaces are those of the installation, dir is a
+// folder for temporary files.
+func restoreFacts(ctx context.Context, e factsfile.Engine, dir string, workspaces []ident.ID, path string, report func(done, total int64)) error {
+	if !duckdb.IsFile(path) {
+		_, err := backup.RestoreFacts(ctx, e, workspaces, path, report)
+		return err
+	}
+	accept := func(has []ident.ID) error {
+		if slices.ContainsFunc(has, func(id ident.ID) bool { return slices.Contains(workspaces, id) }) {
+			return nil
+		}
+		return fault.New(fault.InvalidState, path+" is of another installation: it has none of the workspaces of this one. Choose a file or a backup of this installation.")
+	}
+	return duckdb.DumpFile(ctx, path, dir, duckdb.Options{Now: now, Log: quietLog}, accept, func(r io.Reader) error { return e.Fill(ctx, r) })
 }

@@ -11,9 +11,9 @@ import (
 	"fanfare/internal/backup"
 	"fanfare/internal/clock"
 	"fanfare/internal/control"
+	"fanfare/internal/factsfile"
 	"fanfare/internal/fault"
 	"fanfare/internal/ident"
-	"fanfare/internal/metrics/duckdb"
 	"fanfare/internal/money"
 	"fanfare/internal/record"
 	"fanfare/internal/seal"
@@ -63,8 +63,17 @@ type nothing struct{}
 
 // operations returns the commands that can run inside a server.
 func operations(a *app.App) map[string]control.Op {
-	acc := a.Accounts
-	ops := map[string]control.Op{
+	ops := map[string]control.Op{}
+	for _, some := range []map[string]control.Op{
+		workspaceOperations(a.Accounts), memberOperations(a), dataOperations(a), peopleOperations(a), providerOperations(a), ratesOperations(a), importOperations(a),
+	} {
+		maps.Copy(ops, some)
+	}
+	return ops
+}
+
+func workspaceOperations(acc *account.Service) map[string]control.Op {
+	return map[string]control.Op{
 		"workspace.create": control.NewOp(func(ctx context.Context, in account.NewWorkspace, _ func(control.Progress)) (account.Created, error) {
 			return acc.CreateWorkspace(ctx, operator, in)
 		}),
@@ -87,6 +96,14 @@ func operations(a *app.App) map[string]control.Op {
 			}
 			return acc.SetModelBudget(ctx, operator, in.WorkspaceID, budget)
 		}),
+	}
+}
+
+// memberOperations returns the commands for the users of a workspace and their
+// API keys.
+func memberOperations(a *app.App) map[string]control.Op {
+	acc := a.Accounts
+	return map[string]control.Op{
 		"user.create": control.NewOp(func(ctx context.Context, in userIn, _ func(control.Progress)) (account.Member, error) {
 			return acc.AddMember(ctx, operator, in.WorkspaceID, in.Email, in.Role, in.Service)
 		}),
@@ -118,6 +135,13 @@ func operations(a *app.App) map[string]control.Op {
 		"key.revoke": control.NewOp(func(ctx context.Context, in keyIn, _ func(control.Progress)) (account.Key, error) {
 			return acc.Revoke(ctx, operator, in.WorkspaceID, in.KeyID, "by_operator")
 		}),
+	}
+}
+
+// dataOperations returns the commands for backups, facts, the master key and
+// checks of the stored data.
+func dataOperations(a *app.App) map[string]control.Op {
+	return map[string]control.Op{
 		"backup.create": control.NewOp(func(ctx context.Context, in backupIn, report func(control.Progress)) (backup.Summary, error) {
 			keys, err := a.MasterKeys(ctx)
 			if err != nil {
@@ -130,38 +154,32 @@ func operations(a *app.App) map[string]control.Op {
 			}
 			return out, err
 		}),
-		"facts.reset": control.NewOp(func(ctx context.Context, _ nothing, _ func(control.Progress)) (app.FactsReplaced, error) {
-			return a.ReplaceFacts(ctx, operator, func(*duckdb.Engine) error { return nil })
+		"facts.reset": control.NewOp(func(ctx context.Context, _ nothing, _ func(control.Progress)) (factsfile.Replaced, error) {
+			return a.ReplaceFacts(ctx, operator, func(factsfile.Engine, string) error { return nil })
 		}),
-		"facts.restore": control.NewOp(func(ctx context.Context, in backupIn, report func(control.Progress)) (app.FactsReplaced, error) {
-			list, err := a.Accounts.Workspaces(ctx)
+		"facts.restore": control.NewOp(func(ctx context.Context, in backupIn, report func(control.Progress)) (factsfile.Replaced, error) {
+			workspaces, err := a.Accounts.WorkspaceIDs(ctx)
 			if err != nil {
-				return app.FactsReplaced{}, err
+				return factsfile.Replaced{}, err
 			}
-			workspaces := make([]ident.ID, len(list))
-			for i := range list {
-				workspaces[i] = list[i].ID
-			}
-			return a.ReplaceFacts(ctx, operator, func(e *duckdb.Engine) error {
-				_, err := backup.RestoreFacts(ctx, e, workspaces, in.Path, func(done, total int64) { report(control.Progress{Done: done, Total: total}) })
-				return err
+			return a.ReplaceFacts(ctx, operator, func(e factsfile.Engine, dir string) error {
+				return restoreFacts(ctx, e, dir, workspaces, in.Path, func(done, total int64) { report(control.Progress{Done: done, Total: total}) })
 			})
 		}),
 		"master_key.rotate": control.NewOp(func(ctx context.Context, _ nothing, _ func(control.Progress)) (seal.Rotated, error) {
 			return a.RotateMasterKey(ctx, operator)
 		}),
+		"master_key.accept": control.NewOp(func(ctx context.Context, _ nothing, _ func(control.Progress)) (acceptedKey, error) {
+			id, err := a.AcceptMasterKey(ctx)
+			return acceptedKey{id}, err
+		}),
 		"doctor": control.NewOp(func(ctx context.Context, _ nothing, _ func(control.Progress)) ([]finding, error) {
-			return append(examineStore(ctx, a.Engine, a.DB), examineAssets(ctx, a.DB, a.Files), examineConnections(ctx, a.DB), examineFacts(ctx, a)), nil
+			return append(examineStore(ctx, a.Engine, a.DB, ""), examineAssets(ctx, a.DB, a.Files), examineConnections(ctx, a.DB), examineFacts(ctx, a)), nil
 		}),
 		"audit.verify": control.NewOp(func(ctx context.Context, _ nothing, report func(control.Progress)) (store.AuditReport, error) {
 			return a.DB.VerifyAudit(ctx, func(entries int64) { report(control.Progress{Done: entries}) })
 		}),
 	}
-	maps.Copy(ops, peopleOperations(a))
-	maps.Copy(ops, providerOperations(a))
-	maps.Copy(ops, ratesOperations(a))
-	maps.Copy(ops, importOperations(a))
-	return ops
 }
 
 // modelBudget parses an amount of US dollars; none means no limit.

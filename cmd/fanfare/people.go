@@ -23,7 +23,7 @@ import (
 func (c *cli) people() (app.SignInConfig, error) {
 	s := &c.settings
 	p := app.SignInConfig{
-		Mail: mail.Options{URL: secret.New(s.SMTPURL), From: s.SMTPFrom, Now: now}, OIDC: oidc.Options{Issuer: s.OIDCIssuer, ClientID: s.OIDCClientID}, OIDCName: s.OIDCName,
+		Mail: mail.Options{URL: secret.New(s.SMTPURL), From: s.SMTPFrom, Now: now}, OIDC: oidc.Options{Issuer: s.OIDCIssuer, ClientID: s.OIDCClientID, Name: s.OIDCName},
 	}
 	var faults []error
 	if s.SMTPURL != "" {

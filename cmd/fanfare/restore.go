@@ -14,6 +14,7 @@ import (
 	"fanfare/internal/asset"
 	"fanfare/internal/backup"
 	"fanfare/internal/datadir"
+	"fanfare/internal/factsdb"
 	"fanfare/internal/factsfile"
 	"fanfare/internal/metrics/duckdb"
 	"fanfare/internal/store"
@@ -119,27 +120,39 @@ func (c *cli) fill(cmd *cobra.Command, dir *datadir.Dir, e store.Engine, file st
 	if kept, err = datadir.Retire(dir.Path(), databaseFile+"-audit"); err != nil {
 		return s, kept, configError{err}
 	}
-	facts := &restoredFacts{dir: dir.Path(), warnings: cmd.ErrOrStderr()}
+	db := store.New(e, 0, now, rand.Reader)
+	var facts restoredFacts = &restoredFile{dir: dir.Path(), config: factsConfig(dir, e, db), warnings: cmd.ErrOrStderr()}
+	if url := c.settings.MetricsURL(); url != "" {
+		facts = &restoredDatabase{config: c.sharedFacts(url, dir, db)}
+	}
 	defer func() { err = errors.Join(err, facts.close()) }()
 	if s, err = backup.Restore(cmd.Context(), backup.Parts{Store: e, Files: files, Facts: facts}, file, bar(cmd.ErrOrStderr(), "backup.restore")); err != nil {
 		return s, kept, err
 	}
-	if facts.engine == nil { // backups of older formats have no facts
-		return s, kept, facts.begin(cmd.Context())
-	}
-	return s, kept, factsfile.Claim(cmd.Context(), factsConfig(dir, e, store.New(e, 0, now, rand.Reader)), facts.engine)
+	return s, kept, facts.finish(cmd.Context())
 }
 
-// restoredFacts creates the facts after the backup has been verified.
-type restoredFacts struct {
+// restoredFacts are facts that a restore creates after the backup has been
+// verified.
+type restoredFacts interface {
+	backup.Facts
+	// finish makes them the facts of the restored store. Backups of older formats
+	// have no facts.
+	finish(ctx context.Context) error
+	close() error
+}
+
+// restoredFile is restoredFacts in the data folder.
+type restoredFile struct {
 	dir      string
+	config   factsfile.Config
 	warnings io.Writer
 	engine   *duckdb.Engine
 }
 
 // begin creates an empty facts file. It keeps an existing one under another
 // name.
-func (f *restoredFacts) begin(ctx context.Context) error {
+func (f *restoredFile) begin(ctx context.Context) error {
 	kept, err := duckdb.Retire(f.dir)
 	if err != nil {
 		return configError{err}
@@ -155,7 +168,7 @@ func (f *restoredFacts) begin(ctx context.Context) error {
 }
 
 // Fill implements backup.Facts.
-func (f *restoredFacts) Fill(ctx context.Context, r io.Reader) error {
+func (f *restoredFile) Fill(ctx context.Context, r io.Reader) error {
 	if err := f.begin(ctx); err != nil {
 		return err
 	}
@@ -163,11 +176,53 @@ func (f *restoredFacts) Fill(ctx context.Context, r io.Reader) error {
 }
 
 // Dump implements backup.Facts.
-func (f *restoredFacts) Dump(ctx context.Context, w io.Writer) error { return f.engine.Dump(ctx, w) }
+func (f *restoredFile) Dump(ctx context.Context, w io.Writer) error { return f.engine.Dump(ctx, w) }
 
-func (f *restoredFacts) close() error {
+func (f *restoredFile) finish(ctx context.Context) error {
+	if f.engine == nil {
+		return f.begin(ctx)
+	}
+	return factsfile.Claim(ctx, f.config, f.engine)
+}
+
+func (f *restoredFile) close() error {
 	if f.engine == nil {
 		return nil
 	}
 	return f.engine.Close()
+}
+
+// restoredDatabase is restoredFacts in a database that nodes share.
+type restoredDatabase struct {
+	config   factsdb.Config
+	database *factsdb.Database
+}
+
+// Fill implements backup.Facts.
+func (f *restoredDatabase) Fill(ctx context.Context, r io.Reader) (err error) {
+	if f.database, err = factsdb.Open(ctx, f.config); err != nil {
+		return configError{err}
+	}
+	return f.database.Restore(ctx, r)
+}
+
+// Dump implements backup.Facts.
+func (f *restoredDatabase) Dump(ctx context.Context, w io.Writer) error {
+	return f.database.Dump(ctx, w)
+}
+
+func (f *restoredDatabase) finish(ctx context.Context) error {
+	if f.database == nil {
+		if err := f.Fill(ctx, nil); err != nil {
+			return err
+		}
+	}
+	return f.database.Claim(ctx)
+}
+
+func (f *restoredDatabase) close() error {
+	if f.database == nil {
+		return nil
+	}
+	return f.database.Close()
 }

@@ -55,7 +55,7 @@ func (c *cli) serveCommand() *cobra.Command {
 
 // logSetupURL logs the link to set up the owner, if no user can sign in yet.
 func (s *server) logSetupURL(ctx context.Context) error {
-	at, err := s.app.SetupURL(ctx)
+	at, err := s.app.SignIn.SetupURL(ctx)
 	if err == nil && at != "" {
 		s.log.Info("no one can sign in yet: open this one-time URL to set up the owner", "url", at)
 	}

@@ -16,10 +16,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"fanfare/api"
-	"fanfare/internal/app"
 	"fanfare/internal/backup"
 	"fanfare/internal/control"
 	"fanfare/internal/datadir"
+	"fanfare/internal/factsdb"
 	"fanfare/internal/factsfile"
 	"fanfare/internal/listen"
 	"fanfare/internal/seal"
@@ -129,7 +129,13 @@ func (c *cli) backupCommand() *cobra.Command {
 // factsConfig returns the configuration for commands that open the facts
 // directly.
 func factsConfig(dir *datadir.Dir, e store.Engine, db *store.DB) factsfile.Config {
-	return app.Config{Facts: dir.Path(), Now: now, Random: rand.Reader, Log: quietLog}.FactsConfig(e, db)
+	return factsfile.Config{Dir: dir.Path(), DB: db, Alone: e.Traits().Exclusive, Now: now, Random: rand.Reader, Log: quietLog}
+}
+
+// sharedFacts returns the configuration for commands that replace or examine facts
+// that nodes share.
+func (c *cli) sharedFacts(url string, dir *datadir.Dir, db *store.DB) factsdb.Config {
+	return factsdb.Config{URL: url, Postgres: c.settings.Store, DB: db, Dir: dir.Path(), Replacing: true, Now: now, Random: rand.Reader, Log: quietLog}
 }
 
 func bar(w io.Writer, name string) func(done, total int64) {
@@ -231,5 +237,20 @@ func (c *cli) masterKeyCommand() *cobra.Command {
 			return printJSON(cmd.OutOrStdout(), out)
 		},
 	}
-	return group("master-key", "The key that seals other keys at rest", rotate)
+	accept := &cobra.Command{
+		Use: "accept", Short: "Make this node's master key that of all nodes, when theirs is lost; secrets have to be entered again", Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			var out acceptedKey
+			if err := c.call(cmd, "master_key.accept", nothing{}, &out); err != nil {
+				return err
+			}
+			return printJSON(cmd.OutOrStdout(), out)
+		},
+	}
+	return group("master-key", "The key that seals other keys at rest", rotate, accept)
+}
+
+// acceptedKey is the result of `fanfare master-key accept`.
+type acceptedKey struct {
+	ID string `json:"id"`
 }

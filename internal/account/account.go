@@ -27,6 +27,10 @@ type Workspace struct {
 	ModelBudget *int64 `json:"model_budget"`
 	// EndlessKeys allows API keys without expiry.
 	EndlessKeys bool `json:"endless_keys"`
+	// Founder is the user whose workspaces share turns, empty if it is not
+	// known. It never changes, so that making somebody else the owner gives
+	// nobody more turns.
+	Founder ident.ID `json:"-"`
 }
 
 // WorkspaceRole is a workspace with a user's role in it.
@@ -56,6 +60,11 @@ type User struct {
 	Name      string        `json:"name"`
 	Service   bool          `json:"service"`
 	CreatedAt clock.Instant `json:"created_at"`
+	// Founder is the founder of the workspaces that the user creates, empty for
+	// the user's own id. A user who was invited has the founder of the workspace
+	// that the first invitation was for, so that inviting people gives nobody
+	// more turns.
+	Founder ident.ID `json:"-"`
 }
 
 // Member is a user in a workspace.

@@ -152,6 +152,10 @@ func (g *KeyCache) tally(c *Caller, day int64) *tally {
 	return t
 }
 
+// FlushEvery is how often Flush runs. A key's last use is visible at most this
+// time later.
+const FlushEvery = 10 * time.Second
+
 // Flush writes the counts to the store. After an error, it keeps them for the
 // next call.
 func (g *KeyCache) Flush(ctx context.Context) error {

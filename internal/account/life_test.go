@@ -25,7 +25,7 @@ const day = 24 * time.Hour
 
 // world is a store with the cache of keys.
 type world struct {
-	*storetest.World
+	*storetest.Fixture
 	Keys *account.KeyCache
 }
 
@@ -33,7 +33,7 @@ type world struct {
 // too.
 func newWorld(t *testing.T, shared bool) *world {
 	t.Helper()
-	w := storetest.NewWorld(t, sqlitetest.Open(t))
+	w := storetest.NewFixture(t, sqlitetest.Open(t))
 	keys := account.NewKeyCache(w.DB.Accounts(), w.Accounts, shared, w.Clock.Now)
 	w.DB.OnAuth(keys.Forget)
 	return &world{w, keys}

@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -27,6 +28,9 @@ type Service struct {
 	}
 	now    func() time.Time
 	random io.Reader
+	// founders has the founder of each workspace that was asked for. They never
+	// change.
+	founders sync.Map
 }
 
 // New returns a Service.
@@ -56,7 +60,7 @@ type NewWorkspace struct {
 	// Keyless creates no first key, because a signed-in owner can create keys.
 	Keyless bool `json:"-"`
 	// MostOwned is the maximum number of workspaces of the owner including this
-	// one, 0 for no maximum.
+	// one, 0 for no maximum, if the operator creates it.
 	MostOwned int64 `json:"-"`
 }
 
@@ -162,6 +166,16 @@ func (s *Service) Workspaces(ctx context.Context) ([]Workspace, error) {
 	return s.store.Workspaces(ctx)
 }
 
+// WorkspaceIDs lists the ids of all workspaces.
+func (s *Service) WorkspaceIDs(ctx context.Context) ([]ident.ID, error) {
+	list, err := s.store.Workspaces(ctx)
+	ids := make([]ident.ID, len(list))
+	for i := range list {
+		ids[i] = list[i].ID
+	}
+	return ids, err
+}
+
 // Workspace returns one workspace.
 func (s *Service) Workspace(ctx context.Context, id ident.ID) (Workspace, error) {
 	w, err := s.store.Workspace(ctx, id)
@@ -169,6 +183,23 @@ func (s *Service) Workspace(ctx context.Context, id ident.ID) (Workspace, error)
 		err = fault.New(fault.NotFound, fmt.Sprintf("There is no workspace %s.", id))
 	}
 	return w, err
+}
+
+// Founder returns the user with whose other workspaces a workspace shares its
+// turns. A workspace without a founder shares them with no other.
+func (s *Service) Founder(ctx context.Context, workspace ident.ID) (ident.ID, error) {
+	if known, ok := s.founders.Load(workspace); ok {
+		return known.(ident.ID), nil
+	}
+	founder, err := s.store.Founder(ctx, workspace)
+	if err != nil {
+		return "", err
+	}
+	if founder == "" {
+		founder = workspace
+	}
+	s.founders.Store(workspace, founder)
+	return founder, nil
 }
 
 // SetPlan changes the plan from the next request on. The request counts are

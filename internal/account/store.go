@@ -16,7 +16,8 @@ type Store interface {
 	// AddWorkspace saves a workspace, its owner and, unless first is nil, a
 	// first key. If a user with the owner's email exists, that user becomes the
 	// owner. It returns the owner. It fails if the owner already owns most
-	// workspaces, unless most is 0.
+	// workspaces. If most is 0, the operator creates the workspace: the owner
+	// becomes its founder, and of what the owner creates from then on.
 	AddWorkspace(ctx context.Context, w Workspace, owner User, first *NewKey, most int64, note Note) (User, error)
 	Workspaces(ctx context.Context) ([]Workspace, error)
 	Workspace(ctx context.Context, id ident.ID) (Workspace, error)
@@ -35,6 +36,8 @@ type Store interface {
 	// extends the expiry and never undoes a revocation.
 	SaveKey(ctx context.Context, k Key, note Note) error
 	Keys(ctx context.Context, workspace ident.ID) ([]Key, error)
+	// Founder returns the founder of a workspace, empty if it is not known.
+	Founder(ctx context.Context, workspace ident.ID) (ident.ID, error)
 }
 
 // MemberReader reads account data for signed-in users.

@@ -66,9 +66,9 @@ type row struct {
 
 // cell has the sums of one row in one period.
 type cell struct {
-	// sums is nil without facts.
+	// sums is nil if the row has no facts in the period.
 	sums []Sum
-	// reported are the measures that are 0 without facts.
+	// reported are the measures that are 0, not null, if the row has no facts.
 	reported measureSet
 }
 

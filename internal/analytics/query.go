@@ -33,6 +33,13 @@ type Workspace struct {
 	Currency money.Currency
 }
 
+// NewWorkspace creates a Workspace from the settings of an account. It takes
+// them one by one, so that a new setting does not compile until every caller
+// passes it.
+func NewWorkspace(id ident.ID, timezone string, currency money.Currency) Workspace {
+	return Workspace{ID: id, Timezone: timezone, Currency: currency}
+}
+
 // Query is a query as the caller sent it. Absent fields are nil, and only types
 // are checked.
 type Query struct {

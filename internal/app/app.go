@@ -5,15 +5,11 @@ package app
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	mathrand "math/rand/v2"
 	"net/http"
-	"net/url"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"fanfare"
@@ -59,8 +55,15 @@ type Config struct {
 	MasterKey string
 	// Assets is the folder for asset files. All nodes share it.
 	Assets string
-	// Facts is the folder for the facts file.
-	Facts string
+	// Facts is the folder for the facts file. Metrics is the postgres:// or
+	// clickhouse+https:// URL of the facts that nodes share; without it they are
+	// in the file.
+	Facts, Metrics string
+	// ReplacingFacts says that the facts are about to be replaced, so that those
+	// of another installation are no error.
+	ReplacingFacts bool
+	// AcceptMasterKey says that MasterKey is about to become that of all nodes.
+	AcceptMasterKey bool
 	// OAuth has the operator's OAuth clients, PlatformURLs replaces API
 	// addresses of platforms. The keys of both are platforms.
 	OAuth        map[string]connection.App
@@ -79,8 +82,10 @@ type Config struct {
 	// MaxWorkspaces is how many workspaces a user may create in the console;
 	// with 0 only the operator creates workspaces.
 	MaxWorkspaces int64
-	// MaxInFlight is the largest number of concurrent requests of the node.
+	// MaxInFlight is the largest number of requests that the node works on.
 	MaxInFlight int64
+	// Progress returns the connection of a request, for a server.
+	Progress func(context.Context) httpapi.Progress
 	// Memory has the memory limits; 0 selects a default.
 	Memory memory.Limits
 	// CachedRecords is the number of records in the cache.
@@ -114,11 +119,14 @@ type App struct {
 	API       *httpapi.API
 	Console   *console.Console
 	Jobs      *job.Runner
+	// Cursors seals cursors, links and the state of sign-ins and grants.
+	Cursors *page.Keyring
 
-	// Facts stores the metrics, separate from records. Uploads stores uploaded
-	// files of own data.
+	// Facts stores the metrics, separate from records. FactsFile is nil if
+	// they are not in a file of this node. Uploads stores uploaded files of own
+	// data.
 	Facts       metrics.Engine
-	factsFile   *factsfile.File
+	FactsFile   *factsfile.File
 	Uploads     *asset.Folder
 	Connections *connection.Service
 	Catalogue   *registry.Catalogue
@@ -135,7 +143,6 @@ type App struct {
 	config    Config
 	storeFile storefile.Guard
 	memory    *ratelimit.Memory
-	cursors   atomic.Pointer[page.Sealer]
 	ring      *seal.Ring
 }
 
@@ -148,27 +155,15 @@ func OpenEngine(ctx context.Context, setting string) (store.Engine, error) {
 	if strings.HasPrefix(setting, "postgres://") || strings.HasPrefix(setting, "postgresql://") {
 		e, err := postgres.Open(ctx, setting, postgres.Options{})
 		if err != nil {
-			return nil, fmt.Errorf("open PostgreSQL at %s: %w", redact(setting), err)
+			return nil, err
 		}
 		return e, nil
 	}
 	e, err := sqlite.Open(setting, sqlite.Options{Reserve: diskReserve})
-	if errors.Is(err, store.ErrDamaged) {
-		return nil, fmt.Errorf("open SQLite at %s: %w: move the files %s* away and restore the last good backup with `fanfare backup restore`", setting, err, setting)
-	}
 	if err != nil {
-		return nil, fmt.Errorf("open SQLite at %s: %w", setting, err)
+		return nil, err
 	}
 	return e, nil
-}
-
-// redact removes the password from a database URL.
-func redact(raw string) string {
-	u, err := url.Parse(raw)
-	if err != nil {
-		return "(unreadable URL)"
-	}
-	return u.Redacted()
 }
 
 // Open opens the store, migrates its schema and builds the service.
@@ -204,16 +199,16 @@ func (a *App) build(ctx context.Context) error {
 	a.Accounts = account.New(a.DB.Accounts(), c.Now, c.Random)
 	a.Keys = account.NewKeyCache(a.DB.Accounts(), a.Accounts, !a.Engine.Traits().Exclusive, c.Now)
 	a.DB.OnAuth(a.Keys.Forget)
-	if err := a.RefreshCursors(ctx); err != nil {
+	if a.Cursors, err = page.NewKeyring(ctx, a.DB.CursorKeys, c.Random); err != nil {
 		return err
 	}
-	if err := a.openRing(); err != nil {
+	if err := a.openRing(ctx); err != nil {
 		return err
 	}
 	if err := a.buildSignIn(); err != nil {
 		return err
 	}
-	if err := a.openFacts(ctx); err != nil {
+	if err := a.openMetrics(ctx); err != nil {
 		return err
 	}
 	if err := a.buildSlices(); err != nil {
@@ -230,18 +225,20 @@ func (a *App) build(ctx context.Context) error {
 	a.API = httpapi.New(httpapi.Deps{
 		Campaigns: a.Campaigns, Creatives: a.Creatives, Assets: a.Assets, Audiences: a.Audiences, Analytics: a.Analytics, Ingest: a.Ingest, Rates: a.Rates,
 		Connections: a.Connections, Events: a.DB.Events(), Answers: a.DB, Accounts: a.Accounts, Keys: a.Keys,
-		Quota: quota, QuotaEvents: a.DB, Limits: c.Limits, Cursors: a.cursors.Load, Ready: a.DB.Ready, FactsFault: a.FactsFault, ChangesLost: a.storeFile.ChangesLost, Refusal: a.storeFile.Refusal,
+		Quota: quota, QuotaEvents: a.DB, Limits: c.Limits, Cursors: a.Cursors.Sealer, Ready: a.DB.Ready, FactsFault: a.FactsFile.Fault, ChangesLost: a.storeFile.ChangesLost, Refusal: a.storeFile.Refusal,
 		Contract: api.YAML, Docs: documents, Build: c.Build, PublicURL: c.PublicURL, HSTS: c.HSTS, KeepExposedKeys: c.KeepExposedKeys,
-		MaxInFlight: c.MaxInFlight, MaxUploads: c.Memory.Uploads, CORSOrigins: c.CORSOrigins, Now: c.Now, RequestSeed: mathrand.Uint64, Log: c.Log,
+		MaxInFlight: c.MaxInFlight, Progress: c.Progress, MaxUploads: c.Memory.Uploads, CORSOrigins: c.CORSOrigins, Now: c.Now, RequestSeed: mathrand.Uint64, Log: c.Log,
 	})
 	if err := a.buildConsole(); err != nil {
 		return err
 	}
 	a.registerJobs()
-	a.warnOfSunsets()
-	if err := a.warnMissingKeys(ctx); err != nil {
+	a.Catalogue.WarnOfSunsets(c.Now(), c.Log)
+	used, err := a.MasterKeys(ctx)
+	if err != nil {
 		return err
 	}
+	a.ring.WarnMissing(used, c.Log)
 	return a.storeFile.Open(ctx)
 }
 
@@ -262,7 +259,7 @@ func (a *App) buildSlices() (err error) {
 	if a.Files, err = asset.OpenFolder(c.Assets, c.Now, c.Random); err != nil {
 		return err
 	}
-	a.Assets = asset.New(a.DB.Assets(), a.Files, a.cursors.Load, c.Now, c.Random)
+	a.Assets = asset.New(a.DB.Assets(), a.Files, a.Cursors.Sealer, a.Accounts.Founder, c.Now, c.Random)
 	return a.buildCreatives()
 }
 
@@ -276,69 +273,17 @@ func (a *App) counter(ctx context.Context) (ratelimit.Counter, error) {
 	return a.memory, a.memory.Load(ctx, a.DB.Quotas())
 }
 
-// RefreshCursors loads the cursor keys from the store, which creates a new key
-// if one is due.
-func (a *App) RefreshCursors(ctx context.Context) error {
-	keys, err := a.DB.CursorKeys(ctx)
-	if err != nil {
-		return fmt.Errorf("cursor keys: %w", err)
-	}
-	sealer, err := page.NewSealer(keys, a.config.Random)
-	if err != nil {
-		return err
-	}
-	a.cursors.Store(sealer)
-	return nil
-}
-
-const (
-	// saveEvery limits how much of the request counters a crash can lose.
-	saveEvery = time.Second
-	// flushEvery limits how late a key's last use is visible.
-	flushEvery = 10 * time.Second
-	// refreshEvery is how often a node loads cursor keys that another node
-	// created.
-	refreshEvery = time.Hour
-)
-
 // Run runs the background jobs until ctx ends.
 func (a *App) Run(ctx context.Context) {
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		// Jobs.Run ends early only if the store is unavailable at the start.
-		for ctx.Err() == nil {
-			if err := a.Jobs.Run(ctx); err != nil && ctx.Err() == nil {
-				a.config.Log.Error("background jobs not started: check that the database is available", "error", err, "again_in", saveEvery)
-				select {
-				case <-ctx.Done():
-				case <-time.After(saveEvery):
-				}
-			}
-		}
-	})
-	repeat := func(every time.Duration, what string, f func(context.Context) error) {
-		wg.Go(func() {
-			ticker := time.NewTicker(every)
-			defer ticker.Stop()
-			for {
-				select {
-				case <-ctx.Done():
-					return
-				case <-ticker.C:
-				}
-				if err := f(ctx); err != nil && ctx.Err() == nil {
-					a.config.Log.Error("background task failed, it will be tried again", "task", what, "error", err)
-				}
-			}
-		})
-	}
-	wg.Go(func() { a.storeFile.CheckThoroughly(ctx) })
-	repeat(storefile.WatchEvery, "watch database file", a.storeFile.Watch)
-	repeat(saveEvery, "save request counters", a.saveUsage)
-	repeat(flushEvery, "write key use", a.Keys.Flush)
-	repeat(factsfile.NoteEvery, "note generation of facts", a.noteFacts)
-	repeat(refreshEvery, "refresh cursor keys", a.RefreshCursors)
-	wg.Wait()
+	tasks := job.Tasks{Log: a.config.Log}
+	tasks.Go(func() { a.Jobs.RunAlways(ctx) })
+	tasks.Go(func() { a.storeFile.CheckThoroughly(ctx) })
+	tasks.Every(ctx, storefile.WatchEvery, "watch database file", a.storeFile.Watch)
+	tasks.Every(ctx, ratelimit.SaveEvery, "save request counters", a.saveUsage)
+	tasks.Every(ctx, account.FlushEvery, "write key use", a.Keys.Flush)
+	tasks.Every(ctx, factsfile.RecordEvery, "note generation of facts", a.FactsFile.RecordGeneration)
+	tasks.Every(ctx, page.RefreshEvery, "refresh cursor keys", a.Cursors.Refresh)
+	tasks.Wait()
 }
 
 func (a *App) saveUsage(ctx context.Context) error {
@@ -355,5 +300,5 @@ func (a *App) Close() error {
 	a.Connections.Wait()
 	a.SignIn.Wait()
 	a.Console.Wait()
-	return errors.Join(a.noteFacts(ctx), a.saveUsage(ctx), a.Keys.Flush(ctx), a.Files.Close(), a.Uploads.Close(), a.Facts.Close(), a.Engine.Close(), a.DB.CloseChangeCounter())
+	return errors.Join(a.FactsFile.RecordGeneration(ctx), a.saveUsage(ctx), a.Keys.Flush(ctx), a.Files.Close(), a.Uploads.Close(), a.Facts.Close(), a.Engine.Close(), a.DB.CloseChangeCounter())
 }

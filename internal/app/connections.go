@@ -1,10 +1,7 @@
 package app
 
 import (
-	"time"
-
 	"fanfare/internal/adplatform/registry"
-	"fanfare/internal/clock"
 	"fanfare/internal/connection"
 	"fanfare/internal/metrics"
 )
@@ -22,8 +19,8 @@ func (a *App) buildConnections() error {
 		Store: a.DB.Connections(), Runs: a.DB.Runs(), Links: a.DB.Links(), Facts: metrics.Connections{Engine: a.Facts},
 		Campaigns: a.Campaigns, Audiences: a.Audiences, Find: a.DB.Find,
 		Catalogue: a.Catalogue, Sandbox: a.Catalogue, PublicURL: c.PublicURL, HistoryDays: c.HistoryDays,
-		SealState: func(plain []byte) string { return a.cursors.Load().SealBytes(grantPurpose, plain) },
-		OpenState: func(text string) ([]byte, bool) { return a.cursors.Load().OpenBytes(grantPurpose, text) },
+		SealState: func(plain []byte) string { return a.Cursors.Sealer().SealBytes(grantPurpose, plain) },
+		OpenState: func(text string) ([]byte, bool) { return a.Cursors.Sealer().OpenBytes(grantPurpose, text) },
 		Now:       c.Now, Random: c.Random, Log: c.Log,
 	}
 	if a.ring != nil {
@@ -35,18 +32,3 @@ func (a *App) buildConnections() error {
 
 // grantPurpose limits the sealed state of an OAuth grant to this purpose.
 const grantPurpose = "grant"
-
-// sunsetNotice is how many days before the end of a platform's API version the
-// log warns.
-const sunsetNotice = 60
-
-// warnOfSunsets warns the operator to update the server before a platform ends
-// an API version.
-func (a *App) warnOfSunsets() {
-	today := clock.DateIn(a.config.Now(), time.UTC)
-	for _, p := range a.Catalogue.About() {
-		if p.Sunset != nil && *p.Sunset-sunsetNotice <= today {
-			a.config.Log.Warn("platform API version ends soon: update the server before its last day", "platform", p.Platform, "version", p.Version, "last_day", p.Sunset.String())
-		}
-	}
-}

@@ -2,35 +2,71 @@ package app
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 
 	"fanfare/internal/analytics"
 	"fanfare/internal/asset"
+	"fanfare/internal/factsdb"
 	"fanfare/internal/factsfile"
 	"fanfare/internal/ident"
 	"fanfare/internal/ingest"
 	"fanfare/internal/metrics"
+	"fanfare/internal/metrics/duckdb"
 	"fanfare/internal/rates"
-	"fanfare/internal/store"
+	"fanfare/internal/record"
 )
 
-// FactsConfig returns the configuration for opening the facts file.
-func (c Config) FactsConfig(e store.Engine, db *store.DB) factsfile.Config {
-	return factsfile.Config{Dir: c.Facts, Memory: c.Memory.Facts, DB: db, Alone: e.Traits().Exclusive, Now: c.Now, Random: c.Random, Log: c.Log}
-}
-
-// openFacts opens the facts.
-func (a *App) openFacts(ctx context.Context) error {
-	if a.Facts = a.config.FactsEngine; a.Facts != nil {
+// openMetrics opens the engine that stores the metrics. It is the only place
+// that chooses one; FactsFile stays nil for an engine without a file.
+func (a *App) openMetrics(ctx context.Context) error {
+	c := a.config
+	if c.FactsEngine != nil {
+		a.Facts = c.FactsEngine
 		return nil
 	}
-	f, err := factsfile.Open(ctx, a.config.FactsConfig(a.Engine, a.DB))
+	if c.Metrics != "" {
+		d, err := factsdb.Open(ctx, factsdb.Config{URL: c.Metrics, Postgres: c.Store, DB: a.DB, Dir: c.Facts, Log: c.Log, Replacing: c.ReplacingFacts, Founder: a.Accounts.Founder, Now: c.Now, Random: c.Random})
+		if err == nil {
+			a.Facts = d
+		}
+		return err
+	}
+	f, err := factsfile.Open(ctx, factsfile.Config{
+		Dir: c.Facts, Memory: c.Memory.Facts, DB: a.DB, Alone: a.Engine.Traits().Exclusive, Founder: a.Accounts.Founder, Now: c.Now, Random: c.Random, Log: c.Log,
+	})
 	if err != nil {
 		return err
 	}
-	a.Facts, a.factsFile = f, f
+	a.Facts, a.FactsFile = f, f
 	a.DB.SetFactsSource(f.Mark)
 	return nil
+}
+
+// ReplaceFacts replaces the facts by empty ones or by those that fill writes.
+// It starts a new sync of all connections, because a backup lacks later facts,
+// and deletes again what was deleted since the backup. dir is a folder for
+// temporary files.
+func (a *App) ReplaceFacts(ctx context.Context, cause record.Cause, fill func(e factsfile.Engine, dir string) error) (factsfile.Replaced, error) {
+	workspaces, err := a.Accounts.WorkspaceIDs(ctx)
+	if err != nil {
+		return factsfile.Replaced{}, err
+	}
+	reconcile := func(e factsfile.Engine, r *factsfile.Replaced) (err error) {
+		if r.Losses, err = a.Connections.LoseAll(ctx, cause, workspaces); err != nil {
+			return err
+		}
+		return r.DeleteAgain(ctx, e,
+			func(workspace ident.ID) (int, error) { return a.Ingest.UndoAgain(ctx, e, workspace) },
+			func(workspace ident.ID) (int, error) {
+				return a.Connections.Reconcile(ctx, metrics.Connections{Engine: e}, workspace)
+			})
+	}
+	with := func(e factsfile.Engine) error { return fill(e, a.config.Facts) }
+	if d, shared := a.Facts.(*factsdb.Database); shared {
+		return d.Replace(ctx, workspaces, reconcile, with)
+	}
+	return a.FactsFile.Replace(ctx, reconcile, with)
 }
 
 // buildAnalytics creates analytics.
@@ -41,10 +77,10 @@ func (a *App) buildAnalytics() {
 		Facts: a.Facts, Rates: a.DB.Rates(), Results: a.DB.Results(), Flights: a.DB.Analytics(), Records: a.DB.Analytics(),
 		Workspace: a.analyticsWorkspace, Catchup: metrics.NewMirror(a.Facts, a.DB, c.Now).CatchUp,
 		Seal: func(workspace ident.ID, plain []byte) string {
-			return a.cursors.Load().SealBytes(resultPurpose+string(workspace), plain)
+			return a.Cursors.Sealer().SealBytes(resultPurpose+string(workspace), plain)
 		},
 		Open: func(workspace ident.ID, text string) ([]byte, bool) {
-			return a.cursors.Load().OpenBytes(resultPurpose+string(workspace), text)
+			return a.Cursors.Sealer().OpenBytes(resultPurpose+string(workspace), text)
 		},
 		ChangesLost: a.storeFile.ChangesLost, Now: c.Now, Random: c.Random,
 	})
@@ -56,38 +92,15 @@ func (a *App) buildIngest() (err error) {
 	if a.Uploads, err = asset.OpenFolder(filepath.Join(c.Assets, "imports"), c.Now, c.Random); err != nil {
 		return err
 	}
-	parquet, _ := a.Facts.(ingest.Parquet)
+	spool := filepath.Join(c.Facts, "spool")
+	if err := os.MkdirAll(spool, 0o700); err != nil {
+		return err
+	}
 	a.Ingest = ingest.New(ingest.Deps{
-		Facts: a.Facts, Sources: a.Connections, Records: a.DB, Imports: a.DB.Imports(), Files: a.Uploads, Parquet: parquet,
-		Now: c.Now, Random: c.Random,
+		Facts: a.Facts, Sources: a.Connections, Records: a.DB, Imports: a.DB.Imports(), Files: a.Uploads, Parquet: duckdb.Parquet{Dir: spool},
+		Founder: a.Accounts.Founder, Now: c.Now, Random: c.Random,
 	})
 	return nil
-}
-
-// FactsFault returns why metrics are unavailable or incomplete on this node,
-// empty if they are complete.
-func (a *App) FactsFault() string {
-	if a.factsFile == nil {
-		return ""
-	}
-	return a.factsFile.Fault()
-}
-
-// FactsOperatorFault returns FactsFault with commands for the operator that
-// name the data folder.
-func (a *App) FactsOperatorFault() string {
-	if a.factsFile == nil {
-		return ""
-	}
-	return a.factsFile.OperatorFault()
-}
-
-// noteFacts records the generation of the facts in the store.
-func (a *App) noteFacts(ctx context.Context) error {
-	if a.factsFile == nil {
-		return nil
-	}
-	return a.factsFile.Note(ctx)
 }
 
 // resultPurpose limits sealed cursors to query results.
@@ -96,5 +109,5 @@ const resultPurpose = "result "
 // analyticsWorkspace returns the settings of a workspace that analytics needs.
 func (a *App) analyticsWorkspace(ctx context.Context, id ident.ID) (analytics.Workspace, error) {
 	w, err := a.Accounts.Workspace(ctx, id)
-	return analytics.Workspace{ID: id, Timezone: w.Timezone, Currency: w.Currency}, err
+	return analytics.NewWorkspace(id, w.Timezone, w.Currency), err
 }

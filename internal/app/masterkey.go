@@ -11,12 +11,18 @@ import (
 )
 
 // openRing opens the master keys, if configured.
-func (a *App) openRing() error {
+func (a *App) openRing(ctx context.Context) (err error) {
 	c := a.config
 	if c.MasterKey == "" {
 		return nil
 	}
-	ring, created, err := seal.OpenOrCreate(c.MasterKey, c.Random)
+	var ring *seal.Ring
+	var created bool
+	if a.Engine.Traits().Exclusive || c.AcceptMasterKey {
+		ring, created, err = seal.OpenOrCreate(c.MasterKey, c.Random)
+	} else {
+		ring, created, err = seal.OpenShared(ctx, c.MasterKey, c.Random, a.DB)
+	}
 	if err != nil {
 		return fmt.Errorf("open master key: %w", err)
 	}
@@ -29,67 +35,35 @@ func (a *App) openRing() error {
 
 // RotateMasterKey replaces the master key. See seal.Ring.Rotate.
 func (a *App) RotateMasterKey(ctx context.Context, cause record.Cause) (seal.Rotated, error) {
-	if a.ring == nil {
-		return seal.Rotated{}, errors.New("there is no master key; set --master-key")
+	providers := func(ctx context.Context, workspace ident.ID) (int, error) {
+		return a.Providers.Rewrap(ctx, cause, workspace)
 	}
-	return a.ring.Rotate(ctx, storedSecrets{a, cause})
+	connections := func(ctx context.Context, workspace ident.ID) (int, error) {
+		return a.Connections.Rewrap(ctx, workspace, a.ring.Rewrap)
+	}
+	workspaces := a.Accounts.WorkspaceIDs
+	out, err := a.ring.Rotate(ctx, a.DB.Sealed,
+		// The empty workspace has the models that all workspaces can use.
+		func(ctx context.Context) (int, error) { return providers(ctx, "") },
+		seal.RewrapEach(workspaces, providers), seal.RewrapEach(workspaces, connections),
+		func(ctx context.Context) (int, error) { return a.DB.SignIn().Rewrap(ctx, a.ring.Rewrap) })
+	if err != nil {
+		return out, err
+	}
+	return out, a.DB.ReplaceMasterKey(ctx, out.Active)
+}
+
+// AcceptMasterKey makes the master key of this node that of all nodes, and returns
+// its id.
+func (a *App) AcceptMasterKey(ctx context.Context) (string, error) {
+	if a.ring == nil {
+		return "", errors.New("there is no master key; set --master-key")
+	}
+	return a.ring.Active(), a.DB.ReplaceMasterKey(ctx, a.ring.Active())
 }
 
 // MasterKeys returns the ids of the keys that stored secrets need, sorted.
 func (a *App) MasterKeys(ctx context.Context) ([]string, error) {
 	sealed, err := a.DB.Sealed(ctx)
 	return seal.KeyIDs(sealed), err
-}
-
-// storedSecrets are the secrets of all workspaces and users.
-type storedSecrets struct {
-	*App
-	cause record.Cause
-}
-
-// Rewrap implements seal.Secrets.
-func (s storedSecrets) Rewrap(ctx context.Context) (count int, err error) {
-	workspaces, err := s.Accounts.Workspaces(ctx)
-	if err != nil {
-		return 0, err
-	}
-	rewrap := func(id ident.ID) error {
-		n, err := s.Providers.Rewrap(ctx, s.cause, id)
-		count += n
-		if err != nil || id == "" {
-			return err
-		}
-		n, err = s.Connections.Rewrap(ctx, id, s.ring.Rewrap)
-		count += n
-		return err
-	}
-	// The empty workspace has the models that all workspaces can use.
-	if err := rewrap(""); err != nil {
-		return count, err
-	}
-	for _, w := range workspaces {
-		if err := rewrap(w.ID); err != nil {
-			return count, err
-		}
-	}
-	n, err := s.DB.SignIn().Rewrap(ctx, s.ring.Rewrap)
-	return count + n, err
-}
-
-// warnMissingKeys warns of secrets whose master key is missing.
-//
-// Choice: a server that lacks such a key still starts, because everything else
-// works. Features that need the secrets report that access must be granted
-// again.
-func (a *App) warnMissingKeys(ctx context.Context) error {
-	used, err := a.MasterKeys(ctx)
-	if err != nil {
-		return err
-	}
-	for _, id := range used {
-		if a.ring == nil || !a.ring.Has(id) {
-			a.config.Log.Warn("master key missing: restore the file with this key, or enter the secrets and reconnect the platforms again", "master_key", id)
-		}
-	}
-	return nil
 }

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"runtime"
@@ -20,8 +19,6 @@ import (
 type SignInConfig struct {
 	Mail mail.Options
 	OIDC oidc.Options
-	// OIDCName is the label of the single sign-on button.
-	OIDCName string
 }
 
 // ticketPurpose limits the sealed sign-in state of browsers to this purpose.
@@ -36,8 +33,8 @@ func (a *App) buildSignIn() error {
 	d := signin.Deps{
 		Store: a.DB.SignIn(), Roles: account.Roles, Now: c.Now, Random: c.Random, Cores: runtime.NumCPU(), Log: c.Log,
 		Origin:     func() string { return strings.TrimSuffix(c.PublicURL, "/") },
-		SealTicket: func(kind string, plain []byte) string { return a.cursors.Load().SealBytes(ticketPurpose+kind, plain) },
-		OpenTicket: func(kind, text string) ([]byte, bool) { return a.cursors.Load().OpenBytes(ticketPurpose+kind, text) },
+		SealTicket: func(kind string, plain []byte) string { return a.Cursors.Sealer().SealBytes(ticketPurpose+kind, plain) },
+		OpenTicket: func(kind, text string) ([]byte, bool) { return a.Cursors.Sealer().OpenBytes(ticketPurpose+kind, text) },
 	}
 	if a.ring != nil {
 		d.Seal = seal.UserSecrets{Ring: a.ring}
@@ -59,27 +56,4 @@ func (a *App) buildSignIn() error {
 	}
 	a.SignIn = signin.New(d)
 	return nil
-}
-
-// SetupURL returns the one-time link to set up the owner, empty if a user can
-// already sign in.
-func (a *App) SetupURL(ctx context.Context) (string, error) {
-	token, needed, err := a.SignIn.SetupToken(ctx)
-	if err != nil || !needed {
-		return "", err
-	}
-	return a.SignIn.Origin() + "/setup#" + token, nil
-}
-
-// SSOName returns the label of the single sign-on button, empty if single
-// sign-on is off.
-func (a *App) SSOName() string {
-	switch p := a.config.SignIn; {
-	case p.OIDC.Issuer == "":
-		return ""
-	case p.OIDCName == "":
-		return "single sign-on"
-	default:
-		return p.OIDCName
-	}
 }

@@ -35,12 +35,13 @@ type Service struct {
 // maxWait is how long an upload waits for its turn.
 const maxWait = 20 * time.Second
 
-// New returns the service. sealer returns the keys that encrypt links.
-func New(store Store, files Files, sealer func() *page.Sealer, now func() time.Time, random io.Reader) *Service {
+// New returns the service. sealer returns the keys that encrypt links, founder
+// finds whose workspaces share turns.
+func New(store Store, files Files, sealer func() *page.Sealer, founder fairqueue.FounderOf, now func() time.Time, random io.Reader) *Service {
 	return &Service{
 		store: store, files: files, sealer: sealer, now: now, random: random,
-		large: fairqueue.New(fairqueue.Limits{Work: "uploads of large images", Running: 1, PerWorkspace: 32}),
-		small: fairqueue.New(fairqueue.Limits{Work: "uploads of images", Running: max(runtime.GOMAXPROCS(0), 2), PerWorkspace: 128}),
+		large: fairqueue.New(fairqueue.Limits{Work: "uploads of large images", Running: 1, PerWorkspace: 32}, founder),
+		small: fairqueue.New(fairqueue.Limits{Work: "uploads of images", Running: max(runtime.GOMAXPROCS(0), 2), PerWorkspace: 128}, founder),
 	}
 }
 

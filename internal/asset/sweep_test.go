@@ -175,7 +175,7 @@ func (s *interleaving) service(pause func(string)) (*Service, *Folder) {
 		s.t.Fatal(err)
 	}
 	f.pause = pause
-	return New(steppedStore{s.store, pause}, f, nil, func() time.Time { return s.now }, rand.Reader), f
+	return New(steppedStore{s.store, pause}, f, nil, nil, func() time.Time { return s.now }, rand.Reader), f
 }
 
 func free(string) {}

@@ -21,11 +21,11 @@ import (
 )
 
 // tenant is a workspace with its services.
-type tenant struct{ *storetest.World }
+type tenant struct{ *storetest.Fixture }
 
 func newTenant(t *testing.T) *tenant {
 	t.Helper()
-	return &tenant{storetest.NewWorld(t, sqlitetest.Open(t))}
+	return &tenant{storetest.NewFixture(t, sqlitetest.Open(t))}
 }
 
 // another returns another workspace of the same store.

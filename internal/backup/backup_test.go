@@ -75,9 +75,9 @@ func (w *witness) Snapshot(ctx context.Context, fn func(store.Tx) error) error {
 }
 
 // lived returns a store with rows in every table.
-func lived(t *testing.T, name string) *storetest.World {
+func lived(t *testing.T, name string) *storetest.Fixture {
 	t.Helper()
-	w := storetest.NewWorld(t, engines[name](t))
+	w := storetest.NewFixture(t, engines[name](t))
 	for _, s := range w.Steps() {
 		if err := s.Run(t.Context()); err != nil {
 			t.Fatalf("%s: %v", s.Name, err)
@@ -186,7 +186,7 @@ func total(s backup.Summary) (n int64) {
 
 // works checks that the audit log of a restored store is valid and that the
 // store accepts changes.
-func works(t *testing.T, w *storetest.World, e store.Engine) {
+func works(t *testing.T, w *storetest.Fixture, e store.Engine) {
 	t.Helper()
 	db := store.New(e, 64, w.Clock.Now, zeros{})
 	report, err := db.VerifyAudit(t.Context(), func(int64) {})
@@ -222,7 +222,7 @@ func small(t *testing.T) string {
 func TestDrillDamage(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "backup")
-	w := storetest.NewWorld(t, engines["sqlite"](t))
+	w := storetest.NewFixture(t, engines["sqlite"](t))
 	w.Insert(w.Draft("Small"))
 	if _, err := backup.Create(t.Context(), backup.Parts{Store: w.Raw, Files: w.Files}, path, manifest, quiet); err != nil {
 		t.Fatal(err)

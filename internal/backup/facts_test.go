@@ -35,7 +35,7 @@ func facts(t *testing.T) *duckdb.Engine {
 // changed byte in them makes the backup damaged.
 func TestFacts(t *testing.T) {
 	t.Parallel()
-	w := storetest.NewWorld(t, engines["sqlite"](t))
+	w := storetest.NewFixture(t, engines["sqlite"](t))
 	w.Insert(w.Draft("Counted"))
 	day := clock.MakeDate(2026, 11, 14)
 	row := fact.Row{Source: &fact.Source{Connection: "con_1", Platform: "api", Account: "a", Currency: "USD", Zone: "UTC"}, Date: day, Channel: "email"}
@@ -72,7 +72,7 @@ func TestFacts(t *testing.T) {
 // installation.
 func TestRestoreFacts(t *testing.T) {
 	t.Parallel()
-	w := storetest.NewWorld(t, engines["sqlite"](t))
+	w := storetest.NewFixture(t, engines["sqlite"](t))
 	path := filepath.Join(t.TempDir(), "backup")
 	if _, err := backup.Create(t.Context(), backup.Parts{Store: w.Raw, Files: w.Files, Facts: facts(t)}, path, manifest, quiet); err != nil {
 		t.Fatal(err)

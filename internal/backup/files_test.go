@@ -34,7 +34,7 @@ func folder(t *testing.T) *asset.Folder {
 
 // sameFiles checks that every asset of a restored store is readable with its
 // original bytes.
-func sameFiles(t *testing.T, w *storetest.World, e store.Engine, files *asset.Folder) {
+func sameFiles(t *testing.T, w *storetest.Fixture, e store.Engine, files *asset.Folder) {
 	t.Helper()
 	rows, err := e.Query(t.Context(), `SELECT sha256 FROM asset WHERE workspace_id = $1`, string(w.Workspace))
 	if err != nil {
@@ -168,7 +168,7 @@ func TestFiles(t *testing.T) {
 func TestOldFormat(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "backup")
-	w := storetest.NewWorld(t, engines["sqlite"](t))
+	w := storetest.NewFixture(t, engines["sqlite"](t))
 	w.Insert(w.Draft("Old"))
 	if _, err := backup.Create(t.Context(), backup.Parts{Store: w.Raw, Files: w.Files}, path, manifest, quiet); err != nil {
 		t.Fatal(err)
@@ -196,7 +196,7 @@ func TestOldFormat(t *testing.T) {
 // could not be restored completely.
 func TestLostFile(t *testing.T) {
 	t.Parallel()
-	w := storetest.NewWorld(t, engines["sqlite"](t))
+	w := storetest.NewFixture(t, engines["sqlite"](t))
 	a := w.Keep("lost")
 	path := filepath.Join(t.TempDir(), "backup")
 	create := func() error {
@@ -236,7 +236,7 @@ func (s *sweeping) Open(workspace ident.ID, sum string) (io.ReadCloser, int64, e
 // copied. The files must still exist.
 func TestSweptMeanwhile(t *testing.T) {
 	t.Parallel()
-	w := storetest.NewWorld(t, engines["sqlite"](t))
+	w := storetest.NewFixture(t, engines["sqlite"](t))
 	w.Keep("one")
 	w.Keep("two")
 	w.Clock.Advance(8 * 24 * time.Hour)

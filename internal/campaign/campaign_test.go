@@ -11,7 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"fanfare/internal/campaign"
-	"fanfare/internal/clock"
 	"fanfare/internal/creative"
 	"fanfare/internal/ident"
 	"fanfare/internal/job"
@@ -25,13 +24,13 @@ import (
 // tenant is a workspace with the services that campaigns need. Its audiences
 // and creatives are real, what its campaigns spend is a fake.
 type tenant struct {
-	*storetest.World
+	*storetest.Fixture
 	Creatives *creative.Service
 }
 
 func newTenant(t *testing.T) *tenant {
 	t.Helper()
-	w := storetest.NewWorld(t, sqlitetest.Open(t))
+	w := storetest.NewFixture(t, sqlitetest.Open(t))
 	providers, err := provider.New(w.DB.Providers(), nil, outbound.Trusted(), w.Clock.Now)
 	if err != nil {
 		t.Fatal(err)
@@ -52,12 +51,7 @@ func (c *tenant) another() *tenant { return &tenant{c.Another(), c.Creatives} }
 func (c *tenant) run(t *testing.T) (done chan error, stop func()) {
 	t.Helper()
 	jobs := job.New(c.DB.Jobs(), c.Clock.Now, slog.New(slog.DiscardHandler))
-	jobs.Handle(campaign.JobSettle, func(ctx context.Context, j job.Job) (*clock.Instant, error) {
-		return c.Campaigns.Settle(ctx, j.WorkspaceID, ident.ID(j.Args))
-	})
-	jobs.Handle(record.JobRefresh, func(ctx context.Context, j job.Job) (*clock.Instant, error) {
-		return nil, c.Campaigns.Follow(ctx, j.WorkspaceID, ident.ID(j.Args))
-	})
+	jobs.Register(c.Campaigns.JobHandlers(), func() time.Duration { return 0 })
 	c.DB.OnJob(jobs.Wake)
 	ctx, cancel := context.WithCancel(t.Context())
 	done = make(chan error, 1)

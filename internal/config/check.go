@@ -1,6 +1,8 @@
 package config
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -75,12 +77,41 @@ func (s *Settings) Check(limits map[account.Plan]ratelimit.Limits, testBuild boo
 	return faults
 }
 
-// CheckStore returns an error if the store setting names no database.
+// CheckStore returns an error if the settings of the store or of the metrics name
+// no database.
 func (s *Settings) CheckStore() error {
-	if s.Store == "" || strings.HasPrefix(s.Store, "postgres://") || strings.HasPrefix(s.Store, "postgresql://") {
-		return nil
+	if s.Store != "" && !postgres(s.Store) {
+		return fmt.Errorf("store %s is not a postgres:// URL: correct it, or leave it out for SQLite in the data folder", shown(s.Store))
 	}
-	return fmt.Errorf("store %s is not a postgres:// URL: correct it, or leave it out for SQLite in the data folder", shown(s.Store))
+	switch {
+	case s.Metrics == "" || s.Metrics == MetricsFile || postgres(s.Metrics):
+		return nil
+	case !clickhouse(s.Metrics):
+		return fmt.Errorf("metrics %s is neither %s nor a postgres://, clickhouse+http:// or clickhouse+https:// URL: correct it, or leave it out for the database of the store", shown(s.Metrics), MetricsFile)
+	case s.Store == "":
+		return errors.New("metrics in ClickHouse need records in PostgreSQL: set --store to a postgres:// URL, or leave out --metrics")
+	}
+	return nil
+}
+
+// MetricsFile is the setting for metrics in a file of the data folder.
+const MetricsFile = "duckdb"
+
+func postgres(setting string) bool {
+	return strings.HasPrefix(setting, "postgres://") || strings.HasPrefix(setting, "postgresql://")
+}
+
+func clickhouse(setting string) bool {
+	return strings.HasPrefix(setting, "clickhouse+http://") || strings.HasPrefix(setting, "clickhouse+https://")
+}
+
+// MetricsURL returns the address of the database of the metrics, empty if they are
+// in a file.
+func (s *Settings) MetricsURL() string {
+	if s.Metrics == MetricsFile {
+		return ""
+	}
+	return cmp.Or(s.Metrics, s.Store)
 }
 
 // shown returns a URL without its password.

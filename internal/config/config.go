@@ -29,6 +29,7 @@ type Settings struct {
 	Listen             string
 	Data               string
 	Store              string
+	Metrics            string
 	Assets             string
 	MasterKey          string
 	PublicURL          string
@@ -72,6 +73,7 @@ func (s *Settings) Bind(f *pflag.FlagSet) {
 	f.StringVar(&s.Listen, "listen", "127.0.0.1:8443", "address and port to serve HTTPS on")
 	f.StringVar(&s.Data, "data", "./fanfare-data", "folder for the database, certificates, pictures and the control socket")
 	f.StringVar(&s.Store, "store", "", "postgres:// URL; empty is SQLite in the data folder")
+	f.StringVar(&s.Metrics, "metrics", "", "where metrics are: duckdb is a file in the data folder, a postgres:// or clickhouse+https:// URL is a database that nodes share (default the database of --store, else duckdb)")
 	f.StringVar(&s.Assets, "assets", "", "folder for uploaded and generated pictures, the same one for all nodes (default assets in the data folder)")
 	f.StringVar(&s.MasterKey, "master-key", "", "file of the key that seals other keys at rest (default master.key in the data folder; made if missing)")
 	f.StringVar(&s.PublicURL, "public-url", "", "where browsers find the server, for links and OAuth (default https://localhost and the port)")
@@ -98,7 +100,7 @@ func (s *Settings) Bind(f *pflag.FlagSet) {
 	f.StringSliceVar(&s.CORSOrigins, "cors-origins", nil, "web origins that may call the API from a browser (default none)")
 	f.StringVar(&s.AdminListen, "admin-listen", "", "loopback address for profiling over HTTPS (default off)")
 	f.IntVar(&s.MaxConnections, "max-connections", 10_000, "connections held at once")
-	f.Int64Var(&s.MaxInFlight, "max-in-flight", 1_000, "requests worked on at once before those that can wait are shed")
+	f.Int64Var(&s.MaxInFlight, "max-in-flight", 1_000, "requests worked on at once before those that can wait are shed; at most half of max-connections")
 	f.DurationVar(&s.WriteTimeout, "write-timeout", 30*time.Second, "how long a client may take nothing of its answer before it is disconnected")
 	f.Int64Var(&s.MaxWorkspaces, "max-workspaces", 10, "workspaces that a person may own by creating them in the console; 0 leaves that to the operator")
 	f.DurationVar(&s.DrainDelay, "drain-delay", 5*time.Second, "how long to serve on after the signal to stop, while /readyz says no, so that load balancers turn away (not on a terminal)")
@@ -211,6 +213,16 @@ func hint(name string, known []string) string {
 		return ": did you mean " + near + "?"
 	}
 	return ""
+}
+
+// WorkLimit returns the number of requests that the server works on at once.
+// Choice: at most half of the connections, because a connection whose request is
+// worked on is not closed for a new one, which may bring a pause.
+func (s *Settings) WorkLimit() int64 {
+	if s.MaxConnections == 0 {
+		return s.MaxInFlight
+	}
+	return min(s.MaxInFlight, max(1, int64(s.MaxConnections)/2))
 }
 
 // ParseLimits parses plan=minute/day[/inflight] and applies it to the defaults.

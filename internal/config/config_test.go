@@ -336,3 +336,18 @@ func TestLoopback(t *testing.T) {
 		}
 	}
 }
+
+// TestWorkLimit checks that connections remain for new callers while the server
+// works on all the requests that it may.
+func TestWorkLimit(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		connections    int
+		inFlight, want int64
+	}{{10_000, 1_000, 1_000}, {500, 1_000, 250}, {1, 1_000, 1}, {0, 1_000, 1_000}, {100, 8, 8}} {
+		s := Settings{MaxConnections: tt.connections, MaxInFlight: tt.inFlight}
+		if got := s.WorkLimit(); got != tt.want {
+			t.Errorf("%d connections, %d in flight: got %d want %d", tt.connections, tt.inFlight, got, tt.want)
+		}
+	}
+}

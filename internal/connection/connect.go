@@ -140,7 +140,7 @@ func (s *Service) admit(ctx context.Context, c *Connection, given *Given, home H
 	ctx = WaiveHolds(ctx)
 	switch {
 	case c.Platform == PlatformSandbox:
-		ring, err := s.Sandbox.Open(ctx, World{Seed: c.Config.Seed, Connection: c.ID, Now: s.now(), Home: Home{
+		ring, err := s.Sandbox.Open(ctx, SandboxOptions{Seed: c.Config.Seed, Connection: c.ID, Now: s.now(), Home: Home{
 			Currency: cmp.Or(c.Config.Currency, home.Currency), Zone: cmp.Or(c.Config.Timezone, home.Zone),
 		}})
 		if err != nil {

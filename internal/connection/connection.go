@@ -156,6 +156,11 @@ type Private struct {
 	Deep  clock.Instant `json:"deep,omitzero"`
 	// Unread are the lost days that a platform has to be asked for again.
 	Unread *Unread `json:"unread,omitzero"`
+	// Purged says that the caller had all facts erased for good.
+	Purged bool `json:"purged,omitzero"`
+	// HadFacts says that facts were stored before a loss. They may be there
+	// again without a sync or a call: from a backup.
+	HadFacts bool `json:"had_facts,omitzero"`
 	// Failures counts failed runs in a row; Outcomes are the runs of a week.
 	Failures int64     `json:"failures,omitzero"`
 	Outcomes []Outcome `json:"outcomes,omitzero"`

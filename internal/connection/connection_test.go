@@ -22,16 +22,16 @@ import (
 	"fanfare/internal/store/storetest"
 )
 
-func newWorld(t *testing.T) *storetest.World {
+func newWorld(t *testing.T) *storetest.Fixture {
 	t.Helper()
-	return storetest.NewWorld(t, sqlitetest.Open(t))
+	return storetest.NewFixture(t, sqlitetest.Open(t))
 }
 
 func shop() connection.Source {
 	return connection.Source{Platform: connection.PlatformAPI, Name: "Shop", Account: "default", Currency: "EUR", Zone: "Europe/Berlin"}
 }
 
-func find(t *testing.T, w *storetest.World, src connection.Source) connection.Feed {
+func find(t *testing.T, w *storetest.Fixture, src connection.Source) connection.Feed {
 	t.Helper()
 	f, err := w.Connections().Source(t.Context(), w.Cause(), src)
 	if err != nil {
@@ -41,7 +41,7 @@ func find(t *testing.T, w *storetest.World, src connection.Source) connection.Fe
 }
 
 // read returns a record as it is answered.
-func read(t *testing.T, w *storetest.World, id ident.ID) (members map[string]any, stamp record.Stamp) {
+func read(t *testing.T, w *storetest.Fixture, id ident.ID) (members map[string]any, stamp record.Stamp) {
 	t.Helper()
 	d, err := w.Connections().Get(t.Context(), w.Workspace, id)
 	if err != nil {

@@ -211,6 +211,7 @@ func (s *Service) history(c *Connection, after *Run, ch *Change) {
 
 // purged notes that the caller had all facts erased, so none can be lost.
 func (c *Connection) purged(ch *Change) {
+	c.Private.Purged = true
 	c.forgetDays()
 	c.endLoss(ch)
 	c.StatusReason = nil

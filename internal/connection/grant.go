@@ -192,7 +192,7 @@ func (s *Service) Disconnect(ctx context.Context, cause record.Cause, id ident.I
 	var gone *Connection
 	d, err := s.change(ctx, cause, id, match, func(c *Connection, ch *Change) error {
 		if c.Status == StatusDisconnected {
-			if !purge || c.Sync.LastSuccessAt == nil && c.DataLostAt == nil {
+			if !purge || c.Private.Purged && c.Sync.LastSuccessAt == nil {
 				return errSame
 			}
 			c.purged(ch)

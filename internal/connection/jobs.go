@@ -14,6 +14,16 @@ import (
 // JobSync is the job that runs the due work of a connection.
 const JobSync = "connection.sync"
 
+// JobHandlers returns the handlers of the background jobs of connections.
+func (s *Service) JobHandlers() []record.JobHandler {
+	return []record.JobHandler{
+		{Kind: JobSync, Limit: Longest, NeedsFacts: true, Run: func(ctx context.Context, workspace, id ident.ID, _ int64) (*clock.Instant, error) {
+			return s.Work(ctx, workspace, id)
+		}},
+		{Kind: record.JobPush, Limit: record.LongJob, Run: s.Push},
+	}
+}
+
 // scheduleWork schedules the connection's job.
 func (ch *Change) scheduleWork(c *Connection, at clock.Instant) {
 	ch.Jobs = append(ch.Jobs, record.Job{Kind: JobSync, Workspace: c.WorkspaceID, ID: c.ID, At: at})

@@ -114,7 +114,7 @@ func TestLinksRefused(t *testing.T) {
 			return map[string]any{"kind": kind, "external_id": external, "record_id": to}
 		}
 		right := wish("campaign", there, one)
-		foreign := (&stage{World: s.Another(), t: t}).campaign("One")
+		foreign := (&stage{Fixture: s.Another(), t: t}).campaign("One")
 		for name, tt := range map[string]struct {
 			wrong map[string]any
 			want  string

@@ -48,11 +48,11 @@ func (u *Unread) read(first, last clock.Date) {
 func (s *Service) Lost(ctx context.Context, cause record.Cause, id ident.ID) (lost, resyncs bool, err error) {
 	_, err = s.change(ctx, cause, id, record.Match{}, func(c *Connection, ch *Change) error {
 		resyncs = c.syncs() == nil && c.Status != StatusPending
-		if lost = resyncs || c.DataLostAt != nil || c.Sync.LastSuccessAt != nil; !lost {
+		if lost = !c.Private.Purged && (resyncs || c.DataLostAt != nil || c.Sync.LastSuccessAt != nil || c.Private.HadFacts); !lost {
 			return errSame
 		}
 		before := *c
-		ch.Forget = !resyncs
+		ch.Forget, c.Private.HadFacts = !resyncs, true
 		ch.Jobs = append(ch.Jobs, spendJob(c.WorkspaceID, c.WorkspaceID, ch.At))
 		if resyncs {
 			c.Private.Unread = s.unread(c, ch.At)

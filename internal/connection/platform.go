@@ -242,13 +242,14 @@ type Catalogue interface {
 
 // Sandbox gives access to made-up accounts.
 type Sandbox interface {
-	// Open makes one account on every platform, or finds them again: the same
-	// world always gives the same. It returns the credentials by platform.
-	Open(ctx context.Context, w World) (map[string]Credentials, error)
+	// Open creates one account on every platform, or finds them again: equal
+	// options always give the same accounts. It returns the credentials by
+	// platform.
+	Open(ctx context.Context, o SandboxOptions) (map[string]Credentials, error)
 }
 
-// World is what the accounts of a sandbox are made from.
-type World struct {
+// SandboxOptions determine the accounts of a sandbox.
+type SandboxOptions struct {
 	// Seed is nil for the sandbox's own choice.
 	Seed       *int64
 	Connection ident.ID

@@ -33,7 +33,7 @@ import (
 // stage is a workspace with the services that connections need and a sandbox,
 // all of whose calls to platforms a test can look at and spoil.
 type stage struct {
-	*storetest.World
+	*storetest.Fixture
 	t           *testing.T
 	id          string
 	connections *connection.Service
@@ -142,7 +142,7 @@ func (c *tricked) Refresh(ctx context.Context, a connection.App, k connection.Cr
 }
 
 // world is what every sandbox here is made from.
-var world = sandbox.World{Seed: 7, Currency: "USD", Timezone: "UTC"}
+var world = sandbox.AccountSet{Seed: 7, Currency: "USD", Timezone: "UTC"}
 
 // onStage runs a test with a sandbox whose first run was canceled, so that a
 // test reads only the days that it is about. Where platforms are named, only
@@ -164,7 +164,7 @@ var home = connection.Home{Currency: "USD", Zone: "UTC"}
 
 func newStage(t *testing.T) *stage {
 	t.Helper()
-	s := &stage{World: newWorld(t), t: t}
+	s := &stage{Fixture: newWorld(t), t: t}
 	facts, now := metricstest.NewNaive(), s.Clock.Now
 	sealer, err := page.NewSealer([][]byte{make([]byte, page.KeySize)}, rand.Reader)
 	s.must(err)
@@ -221,7 +221,7 @@ func (s *stage) must(err error) {
 }
 
 func (s *stage) workspace() analytics.Workspace {
-	return analytics.Workspace{ID: s.Workspace, Timezone: home.Zone, Currency: home.Currency}
+	return analytics.NewWorkspace(s.Workspace, home.Zone, home.Currency)
 }
 
 // only switches off all accounts but those of some platforms.

@@ -24,7 +24,7 @@ const password = "correct horse battery staple 9"
 // browser is a browser of the console.
 type browser struct {
 	t       testing.TB
-	w       *fanfaretest.World
+	w       *fanfaretest.Service
 	email   string
 	cookies map[string]string
 	// address is the client's address.
@@ -33,7 +33,7 @@ type browser struct {
 	set []*http.Cookie
 }
 
-func newBrowser(t testing.TB, w *fanfaretest.World) *browser {
+func newBrowser(t testing.TB, w *fanfaretest.Service) *browser {
 	t.Helper()
 	return &browser{t: t, w: w, cookies: map[string]string{}, address: "198.51.100.4:5000"}
 }
@@ -177,16 +177,16 @@ func (b *browser) enter(email string) *browser {
 func member(t testing.TB, tenant *fanfaretest.Tenant, role account.Role) *browser {
 	t.Helper()
 	email := string(role) + "-" + strings.ToLower(rand.Text())[:8] + "@example.com"
-	if _, err := tenant.World.App.Accounts.AddMember(context.Background(), fanfaretest.Operator, tenant.Workspace, email, string(role), false); err != nil {
+	if _, err := tenant.Service.App.Accounts.AddMember(context.Background(), fanfaretest.Operator, tenant.Workspace, email, string(role), false); err != nil {
 		t.Fatal(err)
 	}
-	return newBrowser(t, tenant.World).enter(email)
+	return newBrowser(t, tenant.Service).enter(email)
 }
 
 // owner signs the owner of a workspace in.
 func owner(t testing.TB, tenant *fanfaretest.Tenant) *browser {
 	t.Helper()
-	return newBrowser(t, tenant.World).enter(tenant.Owner)
+	return newBrowser(t, tenant.Service).enter(tenant.Owner)
 }
 
 // user returns the id of the signed-in user.

@@ -22,7 +22,7 @@ func (b *browser) makeKey(more map[string]any) (id, secret string) {
 // TestKeyLife creates, uses, rotates and revokes a key.
 func TestKeyLife(t *testing.T) {
 	t.Parallel()
-	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
+	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.Service) {
 		tenant := w.Tenant(account.Starter)
 		b := member(t, tenant, account.Editor)
 		id, secret := b.makeKey(map[string]any{"scopes": map[string]string{"campaigns": "read"}, "ip_allow_list": []string{"203.0.113.7"}})

@@ -19,7 +19,7 @@ func newRequest(t *testing.T, target string) *http.Request {
 	return r
 }
 
-func serve(w *fanfaretest.World, r *http.Request) *httptest.ResponseRecorder {
+func serve(w *fanfaretest.Service, r *http.Request) *httptest.ResponseRecorder {
 	rec := httptest.NewRecorder()
 	w.App.Handler.ServeHTTP(rec, r)
 	return rec
@@ -71,7 +71,7 @@ func TestRequests(t *testing.T) {
 // TestAudit checks the pages and the export of the audit log.
 func TestAudit(t *testing.T) {
 	t.Parallel()
-	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
+	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.Service) {
 		tenant := w.Tenant(account.Enterprise)
 		for i := range 70 {
 			tenant.Do("POST", "/v1/campaigns", fmt.Sprintf(`{"name":"c%d"}`, i)).Want(201)

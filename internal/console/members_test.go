@@ -2,6 +2,7 @@ package console_test
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"fanfare/internal/account"
 	"fanfare/internal/fanfaretest"
+	"fanfare/internal/ident"
 )
 
 // box is a mailer that keeps its messages.
@@ -82,6 +84,61 @@ func TestInvite(t *testing.T) {
 	if got := b.api("GET", "session", nil).want(200).record()["workspaces"].([]any); len(got) != 2 {
 		t.Errorf("got workspaces %v want two", got)
 	}
+}
+
+// TestFounder wants workspaces that a person creates, and those of the people
+// whom the person has invited, to share their turns, whoever owns them later.
+// Only the operator makes somebody else a founder.
+func TestFounder(t *testing.T) {
+	t.Parallel()
+	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.Service) {
+		accounts := w.App.Accounts
+		want := func(workspace, founder ident.ID) {
+			t.Helper()
+			if got, err := accounts.Founder(t.Context(), workspace); err != nil || got != founder {
+				t.Errorf("got founder %q, %v want %q", got, err, founder)
+			}
+		}
+		create := func(b *browser) ident.ID {
+			t.Helper()
+			return ident.ID(b.api("POST", "workspaces", `{"name":"Another","timezone":"UTC","currency":"EUR"}`).want(200).record()["id"].(string))
+		}
+		join := func(b *browser, from *browser, email string) {
+			t.Helper()
+			link := from.api("POST", "members", map[string]any{"email": email, "role": "owner"}).want(200).record()["link"].(string)
+			b.api("POST", "link", map[string]any{"token": after(link), "name": "New", "password": password}).want(200)
+		}
+		tenant := w.Tenant(account.Starter)
+		members, err := accounts.Members(t.Context(), tenant.Workspace)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ada := members[0]
+		adas := owner(t, tenant)
+		want(tenant.Workspace, ada.ID)
+		want(create(adas), ada.ID)
+
+		eve := newBrowser(t, w)
+		join(eve, adas, "eve@example.com")
+		want(create(eve), ada.ID)
+		if _, err := accounts.Remove(t.Context(), fanfaretest.Operator, tenant.Workspace, ada.Email); err != nil {
+			t.Fatal(err)
+		}
+		fresh := account.New(w.App.DB.Accounts(), w.Clock.Now, rand.Reader)
+		if got, err := fresh.Founder(t.Context(), tenant.Workspace); err != nil || got != ada.ID {
+			t.Errorf("after the owner left: got %q, %v want %q", got, err, ada.ID)
+		}
+
+		made, err := accounts.CreateWorkspace(t.Context(), fanfaretest.Operator, account.NewWorkspace{Name: "Eve's", Plan: "starter", Owner: "eve@example.com", Currency: "EUR", Timezone: "UTC"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want(made.WorkspaceID, made.UserID)
+		want(create(eve), made.UserID)
+		join(eve, owner(t, w.Tenant(account.Starter)), "eve@example.com")
+		want(create(eve), made.UserID)
+		want("wks_unknown", "wks_unknown")
+	})
 }
 
 // TestWithdraw withdraws an invitation.

@@ -19,7 +19,7 @@ import (
 // still work over the limit.
 func TestPeopleLimit(t *testing.T) {
 	t.Parallel()
-	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
+	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.Service) {
 		tenant := w.Tenant(account.Starter)
 		b, other := owner(t, tenant), member(t, tenant, account.Admin)
 		campaign := tenant.Do("POST", "/v1/campaigns", `{"name":"a"}`).Want(201).ID()
@@ -60,7 +60,7 @@ func TestPeopleLimit(t *testing.T) {
 // concurrent requests.
 func TestMaxWorkspaces(t *testing.T) {
 	t.Parallel()
-	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
+	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.Service) {
 		tenant := w.Tenant(account.Starter)
 		b := owner(t, tenant)
 		const body = `{"name":"Another","timezone":"UTC","currency":"EUR"}`

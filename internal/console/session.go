@@ -200,7 +200,10 @@ func showCeremony(c signin.Ceremony, err error) (any, error) {
 	return ceremonyView{c.Ticket, c.Options}, err
 }
 
-func (c *Console) beginPasskey(context.Context, *consoleRequest) (any, error) {
+func (c *Console) beginPasskey(_ context.Context, v *consoleRequest) (any, error) {
+	if err := v.CountByAddress(); err != nil {
+		return nil, err
+	}
 	return showCeremony(c.SignIn.BeginPasskey())
 }
 

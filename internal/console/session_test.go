@@ -129,13 +129,13 @@ func TestAuthority(t *testing.T) {
 // TestSetUp sets up an empty server and signs the owner in.
 func TestSetUp(t *testing.T) {
 	t.Parallel()
-	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
+	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.Service) {
 		b := newBrowser(t, w)
 		first := b.api("GET", "session", nil).want(200).record()
 		if first["state"] != "setup" || first["mail"] != false || first["build"] != "test" {
 			t.Errorf("got %v want a server to be set up", first)
 		}
-		address, err := w.App.SetupURL(t.Context())
+		address, err := w.App.SignIn.SetupURL(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -239,7 +239,7 @@ func TestSessionsBesideFailures(t *testing.T) {
 	t.Parallel()
 	tenant := fanfaretest.New(t, nil).Tenant(account.Starter)
 	b := owner(t, tenant)
-	stranger := tenant.World.Client("")
+	stranger := tenant.Service.Client("")
 	stranger.From = b.address
 	for range ratelimit.FailuresPerMinute {
 		stranger.Do("GET", "/v1/me", nil).Want(401)
@@ -248,4 +248,28 @@ func TestSessionsBesideFailures(t *testing.T) {
 	b.do("GET", "/console/v1/campaigns", nil).want(200)
 	b.api("GET", "keys", nil).want(200)
 	owner(t, tenant).api("GET", "keys", nil).want(200)
+}
+
+// TestPasskeyChallengesAreLimited checks that an address gets 60 passkey
+// challenges a minute, whatever else it is refused, and that this affects
+// nothing else there.
+func TestPasskeyChallengesAreLimited(t *testing.T) {
+	t.Parallel()
+	w := fanfaretest.New(t, nil)
+	b, stranger := newBrowser(t, w), w.Client("")
+	stranger.From = b.address
+	for range ratelimit.FailuresPerMinute {
+		stranger.Do("GET", "/v1/me", nil).Want(401)
+		b.api("POST", "session/passkey/begin", "{}").want(200)
+	}
+	if got := b.api("POST", "session/passkey/begin", "{}").fails(429, "ip"); got.header.Get("Retry-After") == "" {
+		t.Errorf("got %v want Retry-After", got.header)
+	}
+	b.api("GET", "session", nil).want(200)
+	owner(t, w.Tenant(account.Starter)).api("GET", "keys", nil).want(200)
+	other := newBrowser(t, w)
+	other.address = "198.51.100.5:5000"
+	other.api("POST", "session/passkey/begin", "{}").want(200)
+	w.Clock.Advance(time.Minute)
+	b.api("POST", "session/passkey/begin", "{}").want(200)
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"fanfare/internal/clock"
 	"fanfare/internal/creative"
 	"fanfare/internal/creative/policy"
 	"fanfare/internal/fault"
@@ -26,13 +25,13 @@ import (
 
 // tenant is a workspace with the services that creatives need.
 type tenant struct {
-	*storetest.World
+	*storetest.Fixture
 	Creatives *creative.Service
 }
 
 func newTenant(t *testing.T) *tenant {
 	t.Helper()
-	w := storetest.NewWorld(t, sqlitetest.Open(t))
+	w := storetest.NewFixture(t, sqlitetest.Open(t))
 	providers, err := provider.New(w.DB.Providers(), nil, outbound.Trusted(), w.Clock.Now)
 	if err != nil {
 		t.Fatal(err)
@@ -132,9 +131,7 @@ func runJob(t testing.TB, c *tenant, id string) {
 func runJobs(t testing.TB, c *tenant) *job.Runner {
 	t.Helper()
 	jobs := job.New(c.DB.Jobs(), c.Clock.Now, slog.New(slog.DiscardHandler))
-	jobs.HandleLong(creative.JobGenerate, creative.MaxDuration, func(ctx context.Context, j job.Job) (*clock.Instant, error) {
-		return nil, c.Creatives.Run(ctx, j.WorkspaceID, ident.ID(j.Args))
-	})
+	jobs.Register(c.Creatives.JobHandlers(), nil)
 	c.DB.OnJob(jobs.Wake)
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan error, 1)

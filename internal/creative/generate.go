@@ -180,6 +180,15 @@ func (s *Service) Generate(ctx context.Context, cause record.Cause, sent *body.V
 // JobGenerate is the job that generates a creative.
 const JobGenerate = "creative.generate"
 
+// JobHandlers returns the handler of the background jobs of creatives.
+func (s *Service) JobHandlers() []record.JobHandler {
+	return []record.JobHandler{
+		{Kind: JobGenerate, Limit: MaxDuration, Run: func(ctx context.Context, workspace, id ident.ID, _ int64) (*clock.Instant, error) {
+			return nil, s.Run(ctx, workspace, id)
+		}},
+	}
+}
+
 // generateJobs schedules JobGenerate for a creative whose generation starts,
 // and cancels it if the generation ends.
 func (c *Creative) generateJobs(before Status, at clock.Instant) []record.Job {

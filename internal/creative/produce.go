@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"fanfare/internal/creative/policy"
+	"fanfare/internal/ident"
 	"fanfare/internal/record"
 )
 
@@ -225,7 +226,7 @@ func (s *Service) addImages(ctx context.Context, cause record.Cause, b *Brief, d
 			p, usage, err := work.Paint(ctx, b, d, shape, format)
 			used.Add(usage)
 			if errors.Is(err, ErrNoPictures) {
-				p, err = s.Painter.Paint(ctx, b, d, shape, format)
+				p, err = s.paint(ctx, cause.Workspace, b, d, shape, format)
 			}
 			if err != nil {
 				return err
@@ -241,6 +242,17 @@ func (s *Service) addImages(ctx context.Context, cause record.Cause, b *Brief, d
 		}
 	}
 	return nil
+}
+
+// paint draws a picture with the built-in renderer when its turn has come. Each
+// picture is a turn, so that a generation with many does not delay others.
+func (s *Service) paint(ctx context.Context, workspace ident.ID, b *Brief, d *Draft, shape Shape, format string) (*Picture, error) {
+	leave, err := s.pictures.Take(ctx, workspace, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	return s.Painter.Paint(ctx, b, d, shape, format)
 }
 
 // selectPrimary selects the primary variant, splits the traffic among the ready

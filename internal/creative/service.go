@@ -5,6 +5,7 @@ import (
 	"io"
 	"maps"
 	"reflect"
+	"runtime"
 	"strings"
 	"sync"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"fanfare/internal/body"
 	"fanfare/internal/clock"
 	"fanfare/internal/creative/policy"
+	"fanfare/internal/fairqueue"
 	"fanfare/internal/fault"
 	"fanfare/internal/ident"
 	"fanfare/internal/page"
@@ -25,6 +27,8 @@ type Service struct {
 	// running has the generations of this process by id, so that Archive can
 	// stop them.
 	running sync.Map
+	// pictures limits the concurrent drawing of pictures.
+	pictures *fairqueue.Queue
 }
 
 // Deps are the dependencies of a Service.
@@ -37,12 +41,19 @@ type Deps struct {
 	Records   Records
 	// Metrics may be nil. Creatives then have no metrics.
 	Metrics MetricsSource
+	// Founder finds whose workspaces share turns, nil for each on its own.
+	Founder fairqueue.FounderOf
 	Now     func() time.Time
 	Random  io.Reader
 }
 
 // New returns the service.
-func New(d Deps) *Service { return &Service{Deps: d} }
+func New(d Deps) *Service {
+	// One more than cores: generations are work in the background, which leaves
+	// a place unused.
+	pictures := fairqueue.Limits{Work: "pictures", Running: runtime.GOMAXPROCS(0) + 1}
+	return &Service{Deps: d, pictures: fairqueue.New(pictures, d.Founder)}
+}
 
 // Upload is a creative with the caller's own content.
 type Upload struct {

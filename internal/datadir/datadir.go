@@ -113,10 +113,25 @@ func (d *Dir) Unlock() {
 }
 
 // Free returns the free bytes and their share of the disk.
-func (d *Dir) Free() (bytes uint64, share float64, err error) {
+func (d *Dir) Free() (bytes uint64, share float64, err error) { return free(d.path) }
+
+func free(path string) (bytes uint64, share float64, err error) {
 	var fs syscall.Statfs_t
-	if err := syscall.Statfs(d.path, &fs); err != nil {
+	if err := syscall.Statfs(path, &fs); err != nil {
 		return 0, 0, fmt.Errorf("read free space: %w", err)
 	}
 	return fs.Bavail * uint64(fs.Bsize), float64(fs.Bavail) / float64(max(fs.Blocks, 1)), nil
+}
+
+// needed is the free space with which a start never fails for lack of space:
+// four times the reserve.
+const needed = 64 << 20
+
+// FullDisk returns the fix for an error that a full disk can cause, empty if the
+// disk of a folder has enough space.
+func FullDisk(folder string) string {
+	if bytes, _, err := free(folder); err != nil || bytes >= needed {
+		return ""
+	}
+	return fmt.Sprintf("the disk of %s is full: make %d MB free there, then start again", folder, needed>>20)
 }

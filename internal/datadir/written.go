@@ -13,11 +13,10 @@ type Part struct {
 	Length int
 }
 
-// Written is a file as its only writer has left it. It shows whether anybody
-// else has written to the file since: first by the size and the time of the
-// last change, and where only the time differs, by the bytes of parts that
-// every write of the owner changes. So a new time alone, as touch or a coarse
-// clock of a file system leaves it, is no change.
+// Written is the state of a file after the last write of its only writer. It
+// detects writes of other programs by the size and the time of the last change.
+// If only the time differs, it compares the bytes of parts that every write of
+// the writer changes. So a new time alone, for example from touch, is no change.
 type Written struct {
 	info    os.FileInfo
 	at      change
@@ -31,7 +30,7 @@ type change struct{ size, time int64 }
 
 func changeOf(info os.FileInfo) change { return change{info.Size(), info.ModTime().UnixNano()} }
 
-// ReadWritten reads a file that nobody writes to meanwhile.
+// ReadWritten reads the state of a file. Its writer must not write meanwhile.
 func ReadWritten(f *os.File, parts ...Part) (*Written, error) {
 	info, err := f.Stat()
 	if err != nil {

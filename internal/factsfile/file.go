@@ -1,22 +1,27 @@
-// Package factsfile keeps the facts of a node together with the store that they
-// belong to. It opens the file that the store knows, says why metrics are
-// unavailable where that file is missing, older, foreign or damaged, and
-// replaces it.
+// Package factsfile opens the DuckDB file with the daily metrics of a node, if it
+// is the one that the store's records belong to. If the file is missing, an older
+// copy, from another folder or damaged, requests for metrics fail with the reason
+// and the fix; everything else works. The package also replaces the file.
 package factsfile
 
 import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
+	"os"
 	"strings"
 	"sync"
 	"time"
 
 	"fanfare/internal/analytics"
 	"fanfare/internal/clock"
+	"fanfare/internal/datadir"
 	"fanfare/internal/fact"
+	"fanfare/internal/fairqueue"
 	"fanfare/internal/fault"
 	"fanfare/internal/ident"
 	"fanfare/internal/metrics"
@@ -24,41 +29,49 @@ import (
 	"fanfare/internal/store"
 )
 
-// Config says where the facts are and which store they belong to.
+// Config has the folder of the facts file and the store that it belongs to.
 type Config struct {
 	// Dir is the data folder.
 	Dir string
 	// Memory is how many bytes queries may use, 0 for 40 % of the machine's.
 	Memory int64
 	DB     *store.DB
-	// Alone says that no other node shares the store.
-	Alone  bool
-	Now    func() time.Time
-	Random io.Reader
-	Log    *slog.Logger
+	// Alone is true if no other node shares the store.
+	Alone bool
+	// Founder finds whose workspaces share turns, nil for each on its own.
+	Founder fairqueue.FounderOf
+	Now     func() time.Time
+	Random  io.Reader
+	Log     *slog.Logger
 }
 
 func (c Config) open(ctx context.Context) (*duckdb.Engine, error) {
-	return duckdb.Open(ctx, c.Dir, duckdb.Options{MemoryMB: int(c.Memory / 1e6), Now: c.Now, Log: c.Log})
+	return duckdb.Open(ctx, c.Dir, c.options())
 }
 
-// File is the facts of this node, or the reason why there are none that can be
-// trusted. Without them every question is answered `unavailable`.
+func (c Config) options() duckdb.Options {
+	return duckdb.Options{MemoryMB: int(c.Memory / 1e6), Founder: c.Founder, Now: c.Now, Log: c.Log}
+}
+
+// File is the facts file of this node. Without a file that belongs to the store,
+// its methods return the fault `unavailable` with the reason.
+//
+// A nil File belongs to a node whose facts are not in a file: it has no fault,
+// no generation and no wait, and cannot be replaced.
 type File struct {
 	config Config
-	// replacing keeps two calls from replacing the facts at once.
+	// replacing allows one Replace at a time.
 	replacing sync.Mutex
 
 	mu     sync.RWMutex
 	engine *duckdb.Engine
-	// why is empty while engine can be used.
+	// why is the reason why there is no engine, empty if there is one.
 	why string
-	// damage is the last error of the engine about a file that it cannot read.
-	// It may concern only a part of the file, so that other questions are
-	// answered.
+	// damage is set after the engine failed to read a part of the file. Queries
+	// that need other parts still work.
 	damage string
-	// noted is the generation that the store knows.
-	noted int64
+	// recorded is the generation in the store.
+	recorded int64
 }
 
 var _ metrics.Engine = (*File)(nil)
@@ -67,9 +80,12 @@ var _ metrics.Engine = (*File)(nil)
 const (
 	missing     = "the file of the facts is missing"
 	unreadable  = "the file of the facts cannot be opened"
+	denied      = "the server may not read and write the file of the facts: permission denied"
+	noSpace     = "the file of the facts cannot be opened, because the disk is full"
 	older       = "the file of the facts is an older copy"
 	foreign     = "the file of the facts does not belong to the database beside it: one of the two is an older copy or comes from another folder"
 	moved       = "the file of the facts does not belong to the database: it is an older copy or comes from another folder, or another node has taken over the facts"
+	shared      = "the facts of this installation are in a database that nodes share"
 	elsewhere   = "the facts of this database are on another node; send requests for metrics there"
 	replacing   = "the facts are being replaced"
 	displaced   = "the file of the facts was removed or replaced while the server runs; put the file back, which needs no restart"
@@ -77,24 +93,63 @@ const (
 	damaged     = "the file of the facts cannot be read or written; the log says why"
 )
 
-// message says what is wrong and how to fix it. It goes to callers of the API,
-// so it does not name the folder.
-func message(why string) string { return describe(why, fix("")) }
+// message returns what is wrong and how to fix it, for callers of the API. It
+// does not name the data folder.
+func message(why string) string {
+	switch why {
+	case denied:
+		return describe(why, "The operator corrects the owner and the mode of the file and restarts the server.")
+	case shared:
+		return describe(why, withoutFile)
+	case noSpace:
+		return describe(why, "The operator makes space free and restarts the server.")
+	}
+	return describe(why, fix(""))
+}
 
-// operatorMessage is message with commands that work as they are printed.
-func (f *File) operatorMessage(why string) string { return describe(why, f.fix()) }
+const withoutFile = "The operator restarts the server without `--metrics duckdb`."
+
+// operatorMessage is message for the operator: its commands name the data folder.
+func (f *File) operatorMessage(why string) string { return describe(why, f.fix(why)) }
 
 func describe(why, fix string) string {
 	return "Metrics are unavailable on this server: " + why + ". Everything else works. " + fix
 }
 
-func (f *File) fix() string { return fix(" --data " + quote(f.config.Dir)) }
+// fix returns how the operator repairs a fault.
+func (f *File) fix(why string) string {
+	switch why {
+	case denied:
+		path := quote(duckdb.Path(f.config.Dir))
+		return fmt.Sprintf("Run `chown %d %s`, or `chmod u+rw %s` if the server's user owns it, and restart the server.", os.Getuid(), path, path)
+	case shared:
+		return withoutFile
+	case noSpace:
+		return "Make space free on the disk of " + f.config.Dir + ", then restart the server."
+	}
+	return fix(" --data " + quote(f.config.Dir))
+}
+
+// whyUnreadable returns why a file could not be opened.
+func (f *File) whyUnreadable() string {
+	file, err := os.OpenFile(duckdb.Path(f.config.Dir), os.O_RDWR, 0)
+	switch {
+	case err == nil:
+		_ = file.Close()
+	case errors.Is(err, fs.ErrPermission):
+		return denied
+	}
+	if datadir.FullDisk(f.config.Dir) != "" {
+		return noSpace
+	}
+	return unreadable
+}
 
 func fix(flags string) string {
 	return "The operator restores them with `fanfare facts restore BACKUP" + flags + "`, or accepts the loss with `fanfare facts reset" + flags + "`, which reads them again from the platforms."
 }
 
-// quote writes a path for a shell.
+// quote quotes a path for a shell.
 func quote(path string) string {
 	if strings.Trim(path, "/._-+@:0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" {
 		return path
@@ -108,16 +163,16 @@ func unavailable(why string) *fault.Error {
 	return e
 }
 
-// without remembers why there are no facts, and logs it.
-func (f *File) without(why string, err error) {
+// setUnavailable stores and logs why there are no facts.
+func (f *File) setUnavailable(why string, err error) {
 	f.mu.Lock()
 	f.why = why
 	f.mu.Unlock()
-	f.config.Log.Error("facts unavailable", "reason", why, "fix", f.fix(), "error", err)
+	f.config.Log.Error("facts unavailable", "reason", why, "fix", f.fix(why), "error", err)
 }
 
-// Fault says why metrics are unavailable or incomplete on this node, empty
-// where they are not.
+// Fault returns why metrics are unavailable or incomplete on this node, empty if
+// they are complete.
 func (f *File) Fault() string {
 	if why := f.fault(); why != "" {
 		return message(why)
@@ -134,6 +189,9 @@ func (f *File) OperatorFault() string {
 }
 
 func (f *File) fault() string {
+	if f == nil {
+		return ""
+	}
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	if f.why != "" {
@@ -142,7 +200,7 @@ func (f *File) fault() string {
 	return cmp.Or(fileFault(f.engine), f.damage)
 }
 
-// fileFault is the reason why the open file cannot be used any more.
+// fileFault returns why the open file can no longer be used, empty if it can.
 func fileFault(e *duckdb.Engine) string {
 	switch err := e.CheckFiles(); {
 	case errors.Is(err, duckdb.ErrOverwritten):
@@ -153,8 +211,8 @@ func fileFault(e *duckdb.Engine) string {
 	return ""
 }
 
-// use returns the engine, or the fault.
-func (f *File) use() (*duckdb.Engine, error) {
+// engineForRead returns the engine, or the fault if there is none.
+func (f *File) engineForRead() (*duckdb.Engine, error) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	why := f.why
@@ -167,18 +225,19 @@ func (f *File) use() (*duckdb.Engine, error) {
 	return f.engine, nil
 }
 
-// change is use for a call that changes the facts: it tells the engine which
-// generation the store has noted.
-func (f *File) change() (*duckdb.Engine, error) {
-	e, err := f.use()
+// engineForWrite is engineForRead for a call that changes the facts. The engine
+// stores in its file which generation the store has recorded.
+func (f *File) engineForWrite() (*duckdb.Engine, error) {
+	e, err := f.engineForRead()
 	if err == nil {
 		e.Note(f.config.DB.RecordedGeneration(e.Identity().ID))
 	}
 	return e, err
 }
 
-// take ends the use of the engine, gives it to the caller and says why.
-func (f *File) take(why string) *duckdb.Engine {
+// detach makes the facts unavailable for the reason and returns the engine, which
+// the caller closes.
+func (f *File) detach(why string) *duckdb.Engine {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	e := f.engine
@@ -186,24 +245,24 @@ func (f *File) take(why string) *duckdb.Engine {
 	return e
 }
 
-// give ends the use of the engine for good, and logs why.
-func (f *File) give(why string) {
-	if e := f.take(why); e != nil {
-		f.without(why, e.Close())
+// shutDown closes the engine until the next start and logs the reason.
+func (f *File) shutDown(why string) {
+	if e := f.detach(why); e != nil {
+		f.setUnavailable(why, e.Close())
 	}
 }
 
-// put takes an engine into use whose generation the store knows.
-func (f *File) put(e *duckdb.Engine) {
+// attach makes the facts available. The store has recorded the generation of e.
+func (f *File) attach(e *duckdb.Engine) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.engine, f.why, f.damage, f.noted = e, "", "", e.Identity().Generation
+	f.engine, f.why, f.damage, f.recorded = e, "", "", e.Identity().Generation
 }
 
-// judge follows every use of an engine. It turns an error of DuckDB about its
-// file into a fault, and refuses what was read from a file that another program
-// has overwritten meanwhile.
-func (f *File) judge(e *duckdb.Engine, err error) error {
+// engineError returns the error of a call of the engine. An error of DuckDB about
+// its file becomes a fault, and so does a result that was read from a file which
+// another program has overwritten.
+func (f *File) engineError(e *duckdb.Engine, err error) error {
 	if fileFault(e) == overwritten {
 		return unavailable(overwritten).Because(err)
 	}
@@ -215,108 +274,99 @@ func (f *File) judge(e *duckdb.Engine, err error) error {
 	f.damage = damaged
 	f.mu.Unlock()
 	if first {
-		f.config.Log.Error("facts damaged", "fix", "If the disk was full, make room and restart the server. "+f.fix(), "error", err)
+		f.config.Log.Error("facts damaged", "fix", "If the disk was full, make room and restart the server. "+f.fix(damaged), "error", err)
 	}
 	return unavailable(damaged).Because(err)
 }
 
 // Query implements metrics.Engine.
 func (f *File) Query(ctx context.Context, p *analytics.Plan) ([]analytics.Group, error) {
-	e, err := f.use()
+	e, err := f.engineForRead()
 	if err != nil {
 		return nil, err
 	}
 	groups, err := e.Query(ctx, p)
-	return groups, f.judge(e, err)
+	return groups, f.engineError(e, err)
 }
 
 // Begin implements metrics.Engine.
 func (f *File) Begin(ctx context.Context, workspace ident.ID, wait time.Duration, plans ...*analytics.Plan) (turn context.Context, end func(), err error) {
-	e, err := f.use()
+	e, err := f.engineForRead()
 	if err != nil {
 		return nil, nil, err
 	}
 	if turn, end, err = e.Begin(ctx, workspace, wait, plans...); err != nil {
-		return nil, nil, f.judge(e, err)
+		return nil, nil, f.engineError(e, err)
 	}
 	return turn, end, nil
 }
 
 // State implements metrics.Engine.
 func (f *File) State(ctx context.Context, workspace ident.ID) (analytics.State, error) {
-	e, err := f.use()
+	e, err := f.engineForRead()
 	if err != nil {
 		return analytics.State{}, err
 	}
 	s, err := e.State(ctx, workspace)
-	return s, f.judge(e, err)
+	return s, f.engineError(e, err)
 }
 
 // Write implements metrics.Engine.
 func (f *File) Write(ctx context.Context, b *fact.Batch) error {
-	e, err := f.change()
+	e, err := f.engineForWrite()
 	if err != nil {
 		return err
 	}
-	return f.judge(e, e.Write(ctx, b))
+	return f.engineError(e, e.Write(ctx, b))
 }
 
 // Undo implements metrics.Engine.
 func (f *File) Undo(ctx context.Context, workspace, imported ident.ID) (int64, error) {
-	e, err := f.change()
+	e, err := f.engineForWrite()
 	if err != nil {
 		return 0, err
 	}
 	n, err := e.Undo(ctx, workspace, imported)
-	return n, f.judge(e, err)
+	return n, f.engineError(e, err)
 }
 
 // Mirror implements metrics.Engine.
 func (f *File) Mirror(ctx context.Context, workspace ident.ID, records []fact.Record, through clock.Instant) error {
-	e, err := f.change()
+	e, err := f.engineForWrite()
 	if err != nil {
 		return err
 	}
-	return f.judge(e, e.Mirror(ctx, workspace, records, through))
+	return f.engineError(e, e.Mirror(ctx, workspace, records, through))
 }
 
 // Dump implements metrics.Engine.
 func (f *File) Dump(ctx context.Context, w io.Writer) error {
-	e, err := f.use()
+	e, err := f.engineForRead()
 	if err != nil {
 		return err
 	}
-	return f.judge(e, e.Dump(ctx, w))
+	return f.engineError(e, e.Dump(ctx, w))
 }
 
 // Fill implements metrics.Engine.
 func (f *File) Fill(ctx context.Context, r io.Reader) error {
-	e, err := f.use()
+	e, err := f.engineForRead()
 	if err != nil {
 		return err
 	}
-	return f.judge(e, e.Fill(ctx, r))
-}
-
-// ReadParquet parses an uploaded Parquet file with DuckDB.
-func (f *File) ReadParquet(ctx context.Context, file []byte, b fact.FileLimits, each func(columns []string, rows [][]string) error) error {
-	e, err := f.use()
-	if err != nil {
-		return err
-	}
-	return e.ReadParquet(ctx, file, b, each)
+	return f.engineError(e, e.Fill(ctx, r))
 }
 
 // Close implements metrics.Engine.
 func (f *File) Close() error {
-	if e := f.take(replacing); e != nil {
+	if e := f.detach(replacing); e != nil {
 		return e.Close()
 	}
 	return nil
 }
 
-// Mark returns the id and the generation of the facts; ok is false where there
-// are none.
+// Mark returns the id and the generation of the facts; ok is false if there are
+// none.
 func (f *File) Mark() (m store.FactsMark, ok bool) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
@@ -327,21 +377,25 @@ func (f *File) Mark() (m store.FactsMark, ok bool) {
 	return store.FactsMark{ID: have.ID, Generation: have.Generation}, true
 }
 
-// NoteEvery is how often Note is called, for changes of the facts that no
-// transaction of the store follows.
-const NoteEvery = time.Second
+// RecordEvery is how often RecordGeneration runs. It covers changes of the facts
+// that no transaction of the store follows.
+const RecordEvery = time.Second
 
-// Note tells the store the generation of the facts. Where other nodes share the
-// store it also finds out whether one of them has taken over the facts.
-func (f *File) Note(ctx context.Context) error {
+// RecordGeneration writes the generation of the facts to the store. If other nodes
+// share the store and one of them has taken over the facts, it shuts down the
+// engine.
+func (f *File) RecordGeneration(ctx context.Context) error {
+	if f == nil {
+		return nil
+	}
 	f.mu.RLock()
-	e, noted := f.engine, f.noted
+	e, noted := f.engine, f.recorded
 	f.mu.RUnlock()
 	if e == nil {
 		return nil
 	}
 	if fileFault(e) == overwritten {
-		f.give(overwritten)
+		f.shutDown(overwritten)
 		return nil
 	}
 	have := e.Identity()
@@ -350,7 +404,7 @@ func (f *File) Note(ctx context.Context) error {
 	}
 	err := f.config.DB.RaiseFactsMark(ctx, store.FactsMark{ID: have.ID, Generation: have.Generation})
 	if errors.Is(err, store.ErrFactsMoved) {
-		f.give(moved)
+		f.shutDown(moved)
 		return nil
 	}
 	if err != nil {
@@ -358,23 +412,22 @@ func (f *File) Note(ctx context.Context) error {
 	}
 	f.mu.Lock()
 	if f.engine == e {
-		f.noted = have.Generation
+		f.recorded = have.Generation
 	}
 	f.mu.Unlock()
 	return nil
 }
 
-// How long work that needs facts waits where there are none: where nodes share
-// the store, another may have them and takes the job. Facts that are being
-// replaced are back soon.
+// How long a job that needs facts is postponed if this node has none. If nodes
+// share the store, another one may have facts and run the job sooner.
 const (
 	waitAlone     = time.Minute
 	waitOther     = 5 * time.Second
 	waitReplacing = time.Second
 )
 
-// Wait is how long work that needs facts waits for them, 0 where they are
-// there.
+// Wait returns how long a job that needs facts is postponed, 0 if this node has
+// facts.
 func (f *File) Wait() time.Duration {
 	switch why := f.fault(); {
 	case why == "" || why == damaged:

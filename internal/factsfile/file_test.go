@@ -77,7 +77,7 @@ func (n *node) stop() {
 func (n *node) write(day clock.Date) {
 	n.t.Helper()
 	n.must(n.file.Write(n.t.Context(), batch(day)))
-	n.must(n.file.Note(n.t.Context()))
+	n.must(n.file.RecordGeneration(n.t.Context()))
 }
 
 func batch(day clock.Date) *fact.Batch {
@@ -250,7 +250,7 @@ func TestOthers(t *testing.T) {
 			n.stop()
 			// The remedy works, and lasts.
 			n.start()
-			if _, err := n.file.Replace(t.Context(), func() error { return nil }, func(*duckdb.Engine) error { return nil }); err != nil {
+			if _, err := n.file.Replace(t.Context(), func(factsfile.Engine, *factsfile.Replaced) error { return nil }, func(factsfile.Engine) error { return nil }); err != nil {
 				t.Fatal(err)
 			}
 			n.write(20_009)
@@ -305,7 +305,7 @@ func TestReplaceInUse(t *testing.T) {
 	for day := range clock.Date(5) {
 		n.write(20_001 + day)
 	}
-	if _, err := n.file.Replace(t.Context(), func() error { return nil }, func(*duckdb.Engine) error { return nil }); err != nil {
+	if _, err := n.file.Replace(t.Context(), func(factsfile.Engine, *factsfile.Replaced) error { return nil }, func(factsfile.Engine) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
 	n.write(20_001)
@@ -313,4 +313,16 @@ func TestReplaceInUse(t *testing.T) {
 	n.start()
 	n.wants("")
 	n.stop()
+}
+
+// TestNoFile checks a node whose facts are not in a file.
+func TestNoFile(t *testing.T) {
+	t.Parallel()
+	var f *factsfile.File
+	if f.Fault() != "" || f.OperatorFault() != "" || f.Wait() != 0 || f.RecordGeneration(t.Context()) != nil {
+		t.Error("a node without a file of facts reports a fault")
+	}
+	if _, err := f.Replace(t.Context(), nil, nil); err == nil {
+		t.Error("facts without a file were replaced")
+	}
 }

@@ -5,47 +5,49 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"fanfare/internal/ident"
 	"fanfare/internal/metrics/duckdb"
 	"fanfare/internal/store"
 )
 
-// Open opens the facts that belong to the store, and no others. Where there are
-// none that can be trusted it returns a File that says why, and no error.
+// Open opens the facts file that belongs to the store. If there is none, it
+// returns a File that reports the reason, and no error.
 //
-// The file gets a new id at every start, which only the store knows besides: so
-// an older copy of the file, the file of a copied folder, and a store that is
-// older than the file do not match. The order is: the store notes the next id,
-// the file takes it, the store makes it the id. After a crash in between, the
-// file has one of the two ids that the store has noted.
+// Every start gives the file a new id, which is also in the store. So an older
+// copy of the file, the file of a copied folder, and a store that is older than
+// the file do not match. The store records the next id, then the file takes it,
+// then the store makes it the current id. After a crash in between, the file has
+// one of the two ids in the store.
 func Open(ctx context.Context, c Config) (*File, error) {
 	f := &File{config: c}
-	e, mark, why, err := f.find(ctx, c.open)
+	e, mark, why, err := f.openMatching(ctx, c.open)
 	if why != "" {
-		f.without(why, err)
+		f.setUnavailable(why, err)
 		return f, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	switch err = f.renew(ctx, e, mark); {
+	switch err = f.assignNewID(ctx, e, mark); {
 	case err == nil:
 	case errors.Is(err, store.ErrFactsMoved):
-		f.without(moved, errors.Join(err, e.Close()))
+		f.setUnavailable(moved, errors.Join(err, e.Close()))
 		return f, nil
 	case duckdb.Damaged(err):
-		f.without(unreadable, errors.Join(err, e.Close()))
+		f.setUnavailable(f.whyUnreadable(), errors.Join(err, e.Close()))
 		return f, nil
 	default:
 		return nil, errors.Join(err, e.Close())
 	}
-	f.put(e)
+	f.attach(e)
 	return f, nil
 }
 
-// renew gives the file a new id, and notes it in the store whose mark was read.
-func (f *File) renew(ctx context.Context, e *duckdb.Engine, mark store.FactsMark) error {
+// assignNewID gives the file a new id and records it in the store, which still
+// has mark.
+func (f *File) assignNewID(ctx context.Context, e *duckdb.Engine, mark store.FactsMark) error {
 	have, next := e.Identity(), f.newFactsID()
 	// A file that already has the next id got it right before a crash.
 	to := store.FactsMark{ID: mark.ID, Generation: mark.Generation, Next: next}
@@ -65,22 +67,22 @@ func (f *File) newFactsID() string {
 	return string(ident.New(ident.Facts, f.config.Now(), f.config.Random))
 }
 
-// Claim makes the facts in a folder those of a store that was just filled from
-// the same backup.
+// Claim makes the facts file in a folder the one of a store that was just restored
+// from the same backup.
 func Claim(ctx context.Context, c Config, e *duckdb.Engine) error {
 	f := &File{config: c}
 	mark, err := c.DB.FactsMark(ctx)
 	if err != nil {
 		return err
 	}
-	return f.renew(ctx, e, mark)
+	return f.assignNewID(ctx, e, mark)
 }
 
-// find finds the facts that belong to the store, or the reason why there are
-// none. A crash between the commits of the two leaves facts of a higher
-// generation than the store has noted, which is right. Where the store has no
-// facts yet, an empty file is made.
-func (f *File) find(ctx context.Context, open func(context.Context) (*duckdb.Engine, error)) (e *duckdb.Engine, mark store.FactsMark, why string, err error) {
+// openMatching opens the facts file that belongs to the store, or returns the
+// reason why there is none. If the store has no facts yet, it creates an empty
+// file. A file of a higher generation than in the store is right: the process
+// ended between the commits of the two.
+func (f *File) openMatching(ctx context.Context, open func(context.Context) (*duckdb.Engine, error)) (e *duckdb.Engine, mark store.FactsMark, why string, err error) {
 	db, alone := f.config.DB, f.config.Alone
 	if mark, err = db.FactsMark(ctx); err != nil {
 		return nil, mark, "", err
@@ -93,24 +95,24 @@ func (f *File) find(ctx context.Context, open func(context.Context) (*duckdb.Eng
 		}
 	}
 	if expected && !duckdb.Exists(f.config.Dir) {
-		return nil, mark, missingReason(alone), nil
+		return nil, mark, missingReason(mark, alone), nil
 	}
 	e, err = open(ctx)
 	if errors.Is(err, duckdb.ErrNewer) {
 		return nil, mark, "", err
 	}
 	if err != nil {
-		return nil, mark, unreadable, err
+		return nil, mark, f.whyUnreadable(), err
 	}
-	if why = judgeIdentity(e.Identity(), mark, expected, alone); why != "" {
+	if why = mismatchReason(e.Identity(), mark, expected, alone); why != "" {
 		return nil, mark, why, e.Close()
 	}
 	return e, mark, "", nil
 }
 
-// judgeIdentity returns the reason why a file cannot be used, empty where it is
-// the one that the store knows.
-func judgeIdentity(have duckdb.Identity, mark store.FactsMark, expected, alone bool) string {
+// mismatchReason returns why a file does not belong to the store, empty if it
+// does.
+func mismatchReason(have duckdb.Identity, mark store.FactsMark, expected, alone bool) string {
 	same := have.ID == mark.ID || mark.Next != "" && have.ID == mark.Next
 	switch {
 	case same && mark.ID != "" && have.Noted > mark.Generation:
@@ -118,7 +120,7 @@ func judgeIdentity(have duckdb.Identity, mark store.FactsMark, expected, alone b
 	case same && mark.ID != "" && have.Generation >= mark.Generation:
 		return ""
 	case have.Generation == 0 && expected:
-		return missingReason(alone)
+		return missingReason(mark, alone)
 	case have.Generation == 0 && alone, same && have.Generation >= mark.Generation:
 		return ""
 	case same:
@@ -129,26 +131,29 @@ func judgeIdentity(have duckdb.Identity, mark store.FactsMark, expected, alone b
 	return moved
 }
 
-// missingReason returns why there are no facts. A server that is not alone may
-// have them on another node.
-func missingReason(alone bool) string {
+// missingReason returns why there is no file. If nodes share the store, another one
+// may have it.
+func missingReason(mark store.FactsMark, alone bool) string {
+	if strings.HasSuffix(mark.ID, store.SharedFacts) {
+		return shared
+	}
 	if alone {
 		return missing
 	}
 	return elsewhere
 }
 
-// Examine says what is wrong with the facts in a folder that no process has
-// open. It changes neither them nor the store.
+// Examine reads all facts in a folder that no process has open and returns what is
+// wrong. It changes neither the facts nor the store.
 func Examine(ctx context.Context, c Config) error {
 	f := &File{config: c}
 	open := c.open
 	if !duckdb.Exists(c.Dir) {
-		// Opening would make an empty file.
-		open = func(context.Context) (*duckdb.Engine, error) { return nil, errNone }
+		// Opening would create an empty file.
+		open = func(context.Context) (*duckdb.Engine, error) { return nil, errNoFile }
 	}
-	e, _, why, err := f.find(ctx, open)
-	if errors.Is(err, errNone) {
+	e, _, why, err := f.openMatching(ctx, open)
+	if errors.Is(err, errNoFile) {
 		return nil
 	}
 	if why != "" {
@@ -158,9 +163,9 @@ func Examine(ctx context.Context, c Config) error {
 		return err
 	}
 	if err = e.Dump(ctx, io.Discard); err != nil {
-		err = fmt.Errorf("%w. %s", err, f.fix())
+		err = fmt.Errorf("%w. %s", err, f.fix(damaged))
 	}
 	return errors.Join(err, e.Close())
 }
 
-var errNone = errors.New("there are no facts")
+var errNoFile = errors.New("there are no facts")

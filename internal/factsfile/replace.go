@@ -7,65 +7,124 @@ import (
 	"os"
 	"path/filepath"
 
+	"fanfare/internal/connection"
+	"fanfare/internal/ident"
+	"fanfare/internal/metrics"
 	"fanfare/internal/metrics/duckdb"
 	"fanfare/internal/store"
 )
 
-// prepared is the folder, inside of the data folder, in which new facts are
-// completed before they replace the old ones.
-const prepared = "facts.new"
+// preparedDir is the folder inside the data folder where the new file is written
+// before it replaces the old one.
+const preparedDir = "facts.new"
 
-// Replace begins new facts, empty or with what fill puts into them. The new file
-// is complete before the old one is touched: where fill fails, for example
-// because a backup is damaged or the disk is full, everything stays as it was.
-// Replace calls lose before the new facts can be seen, to mark what is
-// incomplete. It keeps the old file beside the new one under the name that it
-// returns, empty where there was none. Between the two, facts are unavailable,
-// also after a crash; Replace can be repeated.
-func (f *File) Replace(ctx context.Context, lose func() error, fill func(*duckdb.Engine) error) (kept string, err error) {
+// Engine is an engine whose facts are replaced.
+type Engine interface {
+	metrics.Engine
+	// Workspaces returns the workspaces that have facts or had them.
+	Workspaces(ctx context.Context) ([]ident.ID, error)
+}
+
+// Replaced is the result of replacing the facts.
+type Replaced struct {
+	connection.Losses
+	// Kept is the file with the previous facts, empty if none existed.
+	Kept string `json:"kept"`
+	// Undone and Purged are how many imports and connections had facts in the
+	// new file that were deleted since, and are deleted again.
+	Undone int `json:"undone"`
+	Purged int `json:"purged"`
+}
+
+// DeleteAgain removes from restored facts what the records say was deleted, and
+// counts it. undo and purge do so for the imports and the connections of a
+// workspace. A workspace that the records do not have has no connections, so all
+// its facts are removed.
+func (r *Replaced) DeleteAgain(ctx context.Context, e Engine, undo, purge func(workspace ident.ID) (int, error)) error {
+	workspaces, err := e.Workspaces(ctx)
+	if err != nil {
+		return err
+	}
+	for _, w := range workspaces {
+		undone, err := undo(w)
+		if err != nil {
+			return err
+		}
+		purged, err := purge(w)
+		if err != nil {
+			return err
+		}
+		r.Undone += undone
+		r.Purged += purged
+	}
+	return nil
+}
+
+// Replace replaces the facts file by a new one, empty or with the facts that fill
+// writes. The new file is complete before the old one is touched: if fill fails,
+// for example because a backup is damaged or the disk is full, nothing changes.
+//
+// Replace calls reconcile after it has closed the old file and before requests
+// can read the new one. reconcile marks incomplete connections and removes facts
+// that were deleted since the backup. Meanwhile facts are unavailable, also after
+// a crash; Replace can be repeated. It keeps the old file under the name Kept.
+func (f *File) Replace(ctx context.Context, reconcile func(Engine, *Replaced) error, fill func(Engine) error) (r Replaced, err error) {
+	if f == nil {
+		return r, errors.New("this server has no file of facts")
+	}
 	f.replacing.Lock()
 	defer f.replacing.Unlock()
-	dir := filepath.Join(f.config.Dir, prepared)
+	dir := filepath.Join(f.config.Dir, preparedDir)
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	if err := f.prepare(ctx, dir, fill); err != nil {
-		return "", fmt.Errorf("the facts stay as they were: %w", err)
+	next, err := f.prepare(ctx, dir, fill)
+	if err != nil {
+		return r, fmt.Errorf("the facts stay as they were: %w", err)
 	}
-	if e := f.take(replacing); e != nil {
+	if e := f.detach(replacing); e != nil {
 		if err := e.Close(); err != nil {
 			f.config.Log.WarnContext(ctx, "replaced facts file not closed: restart the server to free its space", "error", err)
 		}
 	}
-	if err := lose(); err != nil {
-		return "", err
+	if err := errors.Join(reconcile(next, &r), next.Close()); err != nil {
+		return r, err
 	}
-	if kept, err = duckdb.Retire(f.config.Dir); err != nil {
-		return "", err
+	if r.Kept, err = duckdb.Retire(f.config.Dir); err != nil {
+		return r, err
 	}
 	if err := duckdb.Move(dir, f.config.Dir); err != nil {
-		return kept, err
+		return r, err
 	}
-	return kept, f.begin(ctx)
+	if err := f.openReplacement(ctx); err != nil {
+		return r, err
+	}
+	f.config.Log.WarnContext(ctx, "facts file replaced: send the data of the listed sources again", "resyncing", r.Resyncing, "send_again", len(r.SendAgain), "gone", len(r.Gone), "undone", r.Undone, "purged", r.Purged, "kept", r.Kept)
+	return r, nil
 }
 
-// prepare makes a complete file of facts in a folder.
-func (f *File) prepare(ctx context.Context, dir string, fill func(*duckdb.Engine) error) error {
+// prepare writes a complete facts file in a folder. It runs without maintenance,
+// so that the imports of the 30 days before a backup can be undone, however old
+// the backup is.
+func (f *File) prepare(ctx context.Context, dir string, fill func(Engine) error) (*duckdb.Engine, error) {
 	if err := os.RemoveAll(dir); err != nil {
-		return err
+		return nil, err
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
+		return nil, err
 	}
-	c := f.config
-	c.Dir = dir
-	e, err := c.open(ctx)
+	o := f.config.options()
+	o.Untended = true
+	e, err := duckdb.Open(ctx, dir, o)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return errors.Join(fill(e), e.Close())
+	if err := fill(e); err != nil {
+		return nil, errors.Join(err, e.Close())
+	}
+	return e, nil
 }
 
-// begin opens the new file and has the store know it.
-func (f *File) begin(ctx context.Context) error {
+// openReplacement opens the new file and records it in the store.
+func (f *File) openReplacement(ctx context.Context) error {
 	e, err := f.config.open(ctx)
 	if err != nil {
 		return err
@@ -78,6 +137,6 @@ func (f *File) begin(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(err, e.Close())
 	}
-	f.put(e)
+	f.attach(e)
 	return nil
 }

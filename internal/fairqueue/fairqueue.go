@@ -1,7 +1,9 @@
 // Package fairqueue limits work of which only some may run at once, such as
-// queries of facts. Workspaces take turns: one with much work delays each of
-// the others by one piece of work at most. Where no workspace is known, the
-// network of the caller stands for it.
+// queries of facts. The next turn goes to the founder whose workspaces have used
+// the least time, and among these to the workspace that has used the least. So
+// nobody gets more by having many workspaces, and a caller with little work
+// waits for one turn of others at most, however much they have waiting. Where no
+// workspace is known, the network of the caller stands for it.
 package fairqueue
 
 import (
@@ -19,57 +21,103 @@ import (
 type Limits struct {
 	// Work names the work in messages, in the plural.
 	Work string
-	// Running is how much runs at once. One workspace may use all places but
-	// the last one, so that others do not wait until its work has ended.
+	// Running is how much runs at once. One founder may use all places but the
+	// last one, and so may work in the background, so that others do not wait
+	// until this work has ended.
 	Running int
-	// PerWorkspace is how much a workspace may have running and waiting.
+	// PerWorkspace is how many requests a workspace may have running and
+	// waiting.
 	PerWorkspace int
 }
 
+// FounderOf returns the founder of a workspace.
+type FounderOf func(ctx context.Context, workspace ident.ID) (ident.ID, error)
+
+const (
+	// requestsInRow is how many turns of requests come before one of work in
+	// the background that waits.
+	requestsInRow = 4
+	// turnCost is what a turn counts for besides its time, so that turns
+	// alternate also where they take no time.
+	turnCost = time.Millisecond
+	// maxRemembered is how many members are remembered that have no work.
+	maxRemembered = 10_000
+	// retryAfter is when a caller may try again for whom a wait was too long.
+	retryAfter = 5 * time.Second
+)
+
 // Queue decides whose work runs next.
 type Queue struct {
-	limits Limits
-	// share is how much of one workspace runs at once.
+	limits  Limits
+	founder FounderOf
+	// share is how much of one founder runs at once.
 	share int
 
-	mu   sync.Mutex
-	free int
-	// turns are the workspaces that have work waiting and may run more, in
-	// their order.
-	turns []ident.ID
-	// work has the workspaces with work.
-	work map[ident.ID]*work
+	mu                   sync.Mutex
+	free                 int
+	running              map[ident.ID]int // by founder
+	requests, background rank
+	// inRow is how many turns of requests have come in a row while work in the
+	// background waited.
+	inRow int
 }
 
-// work is the work of one workspace.
-type work struct {
-	running int
-	waiting []chan struct{}
-	// queued says that the workspace is in turns.
-	queued bool
+// rank is either the requests or the work in the background.
+type rank struct {
+	running  int
+	waiting  []*turn // in the order of arrival
+	founders members
 }
 
-// New returns an empty queue.
-func New(l Limits) *Queue {
-	return &Queue{limits: l, share: max(l.Running-1, 1), free: l.Running, work: map[ident.ID]*work{}}
+func (r *rank) drop(t *turn) {
+	r.waiting = slices.DeleteFunc(r.waiting, func(other *turn) bool { return other == t })
 }
 
-// retryAfter is when a caller may try again for whom a wait was too long.
-const retryAfter = 5 * time.Second
+// turn is one piece of work.
+type turn struct {
+	ready                  chan struct{}
+	founderID, workspaceID ident.ID
+	rank                   *rank
+	founder, workspace     *member
+	began                  time.Time
+}
+
+// New returns an empty queue. With a nil founder, every workspace is its own.
+func New(l Limits, founder FounderOf) *Queue {
+	return &Queue{limits: l, founder: founder, share: max(l.Running-1, 1), free: l.Running, running: map[ident.ID]int{}}
+}
+
+// backgroundKey is the key of contexts of work in the background.
+type backgroundKey struct{}
+
+// InBackground returns a context whose work comes after requests. Of five turns
+// one is left for such work, so that it goes on beside any number of requests.
+func InBackground(ctx context.Context) context.Context {
+	return context.WithValue(ctx, backgroundKey{}, true)
+}
 
 // Take waits for a turn. leave ends the work and must be called once.
 //
 // With a wait, a workspace at its limit is a rate_limit_exceeded fault, and a
-// turn that does not come in time an unavailable fault. Without one, the work is
-// in the background: it waits until ctx ends and is never refused.
+// turn that does not come in time an unavailable fault. Without one, and in the
+// background, work waits until ctx ends and is never refused.
 func (q *Queue) Take(ctx context.Context, workspace ident.ID, wait time.Duration) (leave func(), err error) {
-	turn, err := q.join(workspace, wait > 0)
-	if err != nil {
+	t := &turn{ready: make(chan struct{}), workspaceID: workspace, founderID: workspace, rank: &q.requests}
+	if ctx.Value(backgroundKey{}) != nil {
+		t.rank, wait = &q.background, 0
+	}
+	// Work without a workspace has no founder.
+	if q.founder != nil && workspace != "" {
+		if t.founderID, err = q.founder(ctx, workspace); err != nil {
+			return nil, fmt.Errorf("find founder: %w", err)
+		}
+	}
+	if err := q.join(t, wait > 0); err != nil {
 		return nil, err
 	}
-	leave = func() { q.leave(workspace) }
+	leave = func() { q.leave(t) }
 	select {
-	case <-turn:
+	case <-t.ready:
 		return leave, nil
 	default:
 	}
@@ -80,101 +128,129 @@ func (q *Queue) Take(ctx context.Context, workspace ident.ID, wait time.Duration
 		late = timer.C
 	}
 	select {
-	case <-turn:
+	case <-t.ready:
 		return leave, nil
 	case <-ctx.Done():
 		err = fmt.Errorf("wait for a turn: %w", ctx.Err())
 	case <-late:
 		err = q.tooLate(wait)
 	}
-	if !q.giveUp(workspace, turn) {
+	if !q.giveUp(t) {
 		// The turn came in the same moment.
 		leave()
 	}
 	return nil, err
 }
 
-// join adds work. turn is closed when it may run.
-func (q *Queue) join(workspace ident.ID, limited bool) (turn chan struct{}, err error) {
+// join adds work. Its channel is closed when it may run.
+func (q *Queue) join(t *turn, limited bool) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	w := q.work[workspace]
-	if w == nil {
-		w = &work{}
-		q.work[workspace] = w
+	t.founder = t.rank.founders.enter(t.founderID)
+	t.workspace = t.founder.workspaces.enter(t.workspaceID)
+	t.rank.waiting = append(t.rank.waiting, t)
+	if limited && t.workspace.running+t.workspace.waiting > q.limits.PerWorkspace {
+		t.dismiss()
+		return q.tooMany()
 	}
-	if limited && w.running+len(w.waiting) >= q.limits.PerWorkspace {
-		return nil, q.tooMany()
-	}
-	turn = make(chan struct{})
-	w.waiting = append(w.waiting, turn)
-	q.queue(workspace, w)
 	q.next()
-	return turn, nil
-}
-
-// queue adds a workspace at the end of turns if it has work waiting and may run
-// more. One that runs as much as it may is added when some of it ends, so that
-// its next turn comes after those of all others that wait by then.
-func (q *Queue) queue(workspace ident.ID, w *work) {
-	if !w.queued && len(w.waiting) > 0 && w.running < q.share {
-		w.queued = true
-		q.turns = append(q.turns, workspace)
-	}
+	return nil
 }
 
 // next starts work while there are free places.
 func (q *Queue) next() {
-	for q.free > 0 && len(q.turns) > 0 {
-		workspace := q.turns[0]
-		q.turns = q.turns[1:]
-		w := q.work[workspace]
-		close(w.waiting[0])
-		w.waiting, w.queued = w.waiting[1:], false
-		w.running++
+	for q.free > 0 {
+		t := q.pick()
+		if t == nil {
+			return
+		}
+		t.rank.drop(t)
 		q.free--
-		q.queue(workspace, w)
+		t.rank.running++
+		q.running[t.founderID]++
+		t.rank.founders.begin(t.founder)
+		t.founder.workspaces.begin(t.workspace)
+		t.began = now()
+		close(t.ready)
 	}
 }
 
-func (q *Queue) leave(workspace ident.ID) {
+// pick returns the work that may run next, nil if there is none.
+func (q *Queue) pick() *turn {
+	request := q.first(&q.requests)
+	var background *turn
+	if q.background.running < q.share {
+		background = q.first(&q.background)
+	}
+	if background == nil {
+		return request
+	}
+	if request == nil || q.inRow >= requestsInRow {
+		q.inRow = 0
+		return background
+	}
+	q.inRow++
+	return request
+}
+
+// first returns the next work of a rank, nil if none may run.
+func (q *Queue) first(r *rank) *turn {
+	var best *turn
+	for _, t := range r.waiting {
+		if q.running[t.founderID] >= q.share {
+			continue
+		}
+		if best == nil || t.founder.used < best.founder.used || t.founder == best.founder && t.workspace.used < best.workspace.used {
+			best = t
+		}
+	}
+	return best
+}
+
+func (q *Queue) leave(t *turn) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	w := q.work[workspace]
-	w.running--
+	took := now().Sub(t.began)
+	for _, m := range []*member{t.founder, t.workspace} {
+		m.running--
+		m.used += took
+	}
+	t.rank.running--
+	if q.running[t.founderID]--; q.running[t.founderID] == 0 {
+		delete(q.running, t.founderID)
+	}
 	q.free++
-	q.queue(workspace, w)
+	t.remove()
 	q.next()
-	q.forget(workspace, w)
 }
 
 // giveUp removes work that waits. It returns false if the work may run already.
-func (q *Queue) giveUp(workspace ident.ID, turn chan struct{}) bool {
+func (q *Queue) giveUp(t *turn) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	w := q.work[workspace]
-	if w == nil {
+	if !slices.Contains(t.rank.waiting, t) {
 		return false
 	}
-	i := slices.Index(w.waiting, turn)
-	if i < 0 {
-		return false
-	}
-	w.waiting = slices.Delete(w.waiting, i, i+1)
-	if len(w.waiting) == 0 && w.queued {
-		w.queued = false
-		q.turns = slices.DeleteFunc(q.turns, func(id ident.ID) bool { return id == workspace })
-	}
-	q.forget(workspace, w)
+	t.dismiss()
 	return true
 }
 
-// forget drops a workspace without work.
-func (q *Queue) forget(workspace ident.ID, w *work) {
-	if w.running == 0 && len(w.waiting) == 0 {
-		delete(q.work, workspace)
-	}
+// dismiss removes work that waits.
+func (t *turn) dismiss() {
+	t.rank.drop(t)
+	t.founder.waiting--
+	t.workspace.waiting--
+	t.remove()
 }
+
+// remove drops the members of a turn that have no other work.
+func (t *turn) remove() {
+	t.founder.workspaces.remove(t.workspaceID)
+	t.rank.founders.remove(t.founderID)
+}
+
+// now is the machine's own time, like that of its timers.
+func now() time.Time { return time.Now() } //nolint:forbidigo // turns are measured, no moment is stored
 
 // tooMany is the fault for a workspace at its limit.
 func (q *Queue) tooMany() error {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -22,10 +24,17 @@ type crowd struct {
 
 // add takes a turn for each workspace, one after the other. Each keeps its
 // place until step.
-func (c *crowd) add(workspaces ...ident.ID) {
+func (c *crowd) add(workspaces ...ident.ID) { c.addIn(c.t.Context(), workspaces...) }
+
+// addInBackground is add for work in the background.
+func (c *crowd) addInBackground(workspaces ...ident.ID) {
+	c.addIn(InBackground(c.t.Context()), workspaces...)
+}
+
+func (c *crowd) addIn(ctx context.Context, workspaces ...ident.ID) {
 	for _, workspace := range workspaces {
 		go func() {
-			leave, err := c.Take(c.t.Context(), workspace, time.Hour)
+			leave, err := c.Take(ctx, workspace, time.Hour)
 			if err != nil {
 				c.t.Error(err)
 				return
@@ -52,8 +61,10 @@ func (c *crowd) want(want ...ident.ID) {
 	if !slices.Equal(c.order, want) {
 		c.t.Errorf("got order %v want %v", c.order, want)
 	}
-	if c.free != c.limits.Running || len(c.turns) != 0 || len(c.work) != 0 {
-		c.t.Errorf("got %d free places, turns %v and %d workspaces want an empty queue", c.free, c.turns, len(c.work))
+	for _, r := range []*rank{&c.requests, &c.background} {
+		if c.free != c.limits.Running || len(c.running) != 0 || r.running != 0 || len(r.waiting) != 0 || len(r.founders.byID) != 0 || r.founders.present != 0 {
+			c.t.Errorf("got %d free places, %v running and %+v want an empty queue", c.free, c.running, *r)
+		}
 	}
 }
 
@@ -61,20 +72,125 @@ func within(t *testing.T, l Limits, test func(c *crowd)) {
 	t.Helper()
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		test(&crowd{t: t, Queue: New(l), end: make(chan struct{})})
+		test(&crowd{t: t, Queue: New(l, founderOf), end: make(chan struct{})})
 	})
 }
 
-// TestTurns wants a workspace with one piece of work to wait for one of each
-// other workspace at most, however much they have waiting.
+// founderOf has workspaces of one founder that differ behind a slash.
+func founderOf(_ context.Context, workspace ident.ID) (ident.ID, error) {
+	founder, _, _ := strings.Cut(string(workspace), "/")
+	if founder == "" {
+		return "", errNoFounder
+	}
+	return ident.ID(founder), nil
+}
+
+var errNoFounder = errors.New("no founder")
+
+// TestTurns wants turns to alternate, and a workspace that has had none to come
+// before those that have, however much they have waiting.
 func TestTurns(t *testing.T) {
 	within(t, Limits{Work: "jobs", Running: 1, PerWorkspace: 10}, func(c *crowd) {
 		c.add("many", "many", "many", "many", "more", "more", "more", "one")
 		c.step(2)
 		c.add("late")
 		c.step(7)
-		c.want("many", "more", "one", "many", "more", "late", "many", "more", "many")
+		c.want("many", "more", "one", "late", "many", "more", "many", "more", "many")
 	})
+}
+
+// TestManyWorkspaces wants a founder to have no more turns with several
+// workspaces than another with one, and those workspaces to take turns.
+func TestManyWorkspaces(t *testing.T) {
+	within(t, Limits{Work: "jobs", Running: 1, PerWorkspace: 10}, func(c *crowd) {
+		c.add("ada/1", "ada/1", "ada/2", "ada/3", "ada/4", "eve", "eve", "eve")
+		c.step(8)
+		c.want("ada/1", "eve", "ada/2", "eve", "ada/3", "eve", "ada/4", "ada/1")
+	})
+}
+
+// TestLastPlaceOfFounder wants the last place not to go to another workspace of
+// the founder that has all others.
+func TestLastPlaceOfFounder(t *testing.T) {
+	within(t, Limits{Work: "jobs", Running: 3, PerWorkspace: 10}, func(c *crowd) {
+		c.add("ada/1", "ada/2", "ada/3", "eve")
+		if want := []ident.ID{"ada/1", "ada/2", "eve"}; !slices.Equal(c.order, want) {
+			c.t.Errorf("before anything ended: got %v want %v", c.order, want)
+		}
+		c.step(4)
+		c.want("ada/1", "ada/2", "eve", "ada/3")
+	})
+}
+
+// TestShortTurns wants a workspace whose turns are short to have all of them
+// before another with long ones has its next.
+func TestShortTurns(t *testing.T) {
+	within(t, Limits{Work: "jobs", Running: 1, PerWorkspace: 10}, func(c *crowd) {
+		c.add("long", "long", "long", "short", "short", "short")
+		time.Sleep(time.Second)
+		c.step(6)
+		c.want("long", "short", "short", "short", "long", "long")
+	})
+}
+
+// TestGone wants a workspace that went away for a moment not to come before
+// another that has used less.
+func TestGone(t *testing.T) {
+	within(t, Limits{Work: "jobs", Running: 1, PerWorkspace: 10}, func(c *crowd) {
+		c.add("busy", "one", "one")
+		time.Sleep(time.Second)
+		c.step(1)
+		c.add("busy")
+		c.step(3)
+		c.want("busy", "one", "one", "busy")
+	})
+}
+
+// TestBackground wants four turns of requests before one of work in the
+// background, and work in the background to leave a place to requests.
+func TestBackground(t *testing.T) {
+	within(t, Limits{Work: "jobs", Running: 2, PerWorkspace: 10}, func(c *crowd) {
+		c.addInBackground("sync/1", "sync/2", "other")
+		c.add("a", "b", "c", "d", "e", "f")
+		c.step(9)
+		c.want("sync/1", "a", "b", "c", "d", "e", "other", "f", "sync/2")
+	})
+}
+
+// TestNoFounder wants no turn where the founder cannot be found.
+func TestNoFounder(t *testing.T) {
+	within(t, Limits{Work: "jobs", Running: 1, PerWorkspace: 1}, func(c *crowd) {
+		if _, err := c.Take(c.t.Context(), "/1", time.Hour); !errors.Is(err, errNoFounder) {
+			c.t.Errorf("got %v want %v", err, errNoFounder)
+		}
+		c.add("")
+		c.step(1)
+		c.want("")
+	})
+}
+
+// TestForgets wants the founders that are remembered to be a bounded number.
+func TestForgets(t *testing.T) {
+	t.Parallel()
+	q := New(Limits{Work: "jobs", Running: 2, PerWorkspace: 1}, nil)
+	leave, err := q.Take(t.Context(), "stays", time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 2*maxRemembered + 10 {
+		leave, err := q.Take(t.Context(), ident.ID(strconv.Itoa(i)), time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		leave()
+	}
+	if got := len(q.requests.founders.byID); got > maxRemembered+1 {
+		t.Errorf("got %d founders remembered want at most %d", got, maxRemembered+1)
+	}
+	leave()
+	if got := len(q.requests.founders.byID); got != 0 {
+		t.Errorf("got %d founders remembered without work want none", got)
+	}
 }
 
 // TestLastPlace wants one workspace to leave a place to others, so that theirs
@@ -101,7 +217,7 @@ func TestRefused(t *testing.T) {
 			c.t.Errorf("got %v want rate_limit_exceeded by concurrency", err)
 		}
 		go func() {
-			leave, err := c.Take(c.t.Context(), "many", 0)
+			leave, err := c.Take(InBackground(c.t.Context()), "many", time.Second)
 			if err != nil {
 				c.t.Errorf("in the background: got %v", err)
 				return

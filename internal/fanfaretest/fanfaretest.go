@@ -43,8 +43,8 @@ var Start = storetest.Start
 // Clock is a clock that the test controls.
 type Clock = storetest.Clock
 
-// World is a service that was started for a test.
-type World struct {
+// Service is a service that was started for a test.
+type Service struct {
 	T     testing.TB
 	App   *app.App
 	Clock *Clock
@@ -77,7 +77,7 @@ func (b *Buffer) String() string {
 var Engines = map[string]func(testing.TB) store.Engine{"sqlite": SQLite, "postgres": Postgres}
 
 // Each runs a test on both engines.
-func Each(t *testing.T, test func(t *testing.T, w *World)) {
+func Each(t *testing.T, test func(t *testing.T, w *Service)) {
 	t.Helper()
 	for name, open := range Engines {
 		t.Run(name, func(t *testing.T) {
@@ -93,28 +93,39 @@ func SQLite(t testing.TB) store.Engine {
 	return sqlitetest.Open(t)
 }
 
-// Postgres opens an empty database on the test's own server.
+// Postgres opens an empty database on the test's own server. Metrics are in the
+// same database.
 func Postgres(t testing.TB) store.Engine {
 	t.Helper()
-	e, err := postgres.Open(t.Context(), pgtest.URL(t), postgres.Options{})
+	url := pgtest.URL(t)
+	e, err := postgres.Open(t.Context(), url, postgres.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return e
+	return sharedEngine{e, url}
+}
+
+// sharedEngine is a database that nodes share, with its address.
+type sharedEngine struct {
+	*postgres.Engine
+	url string
 }
 
 // New starts the service on an engine, SQLite if it is nil. Options can change
 // the configuration.
-func New(t testing.TB, e store.Engine, options ...func(*app.Config)) *World {
+func New(t testing.TB, e store.Engine, options ...func(*app.Config)) *Service {
 	t.Helper()
 	if e == nil {
 		e = SQLite(t)
 	}
-	w := &World{T: t, Clock: storetest.NewClock(Start), Log: &Buffer{}}
+	w := &Service{T: t, Clock: storetest.NewClock(Start), Log: &Buffer{}}
 	config := app.Config{
 		Engine: e, Facts: sqlitetest.Dir(t), Assets: t.TempDir(), MasterKey: filepath.Join(t.TempDir(), "master.key"), Limits: httpapi.DefaultLimits(), MaxInFlight: 1000, MaxWorkspaces: 10, CachedRecords: 1024, Changelog: fanfare.Changelog,
 		PublicURL: "https://fanfare.test", HistoryDays: 730, Build: "test", Now: w.Clock.Now, Random: rand.Reader, Log: slog.New(slog.NewTextHandler(w.Log, nil)),
 		Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
+	}
+	if shared, ok := e.(sharedEngine); ok {
+		config.Metrics = shared.url
 	}
 	w.useSandbox(&config)
 	for _, o := range options {
@@ -138,7 +149,7 @@ func New(t testing.TB, e store.Engine, options ...func(*app.Config)) *World {
 
 // useSandbox configures the service's sandbox as the address of every platform,
 // with an OAuth client for each. Tests must not reach a real platform.
-func (w *World) useSandbox(c *app.Config) {
+func (w *Service) useSandbox(c *app.Config) {
 	outside := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		if w.disconnected.Load() {
 			panic(http.ErrAbortHandler)
@@ -155,11 +166,11 @@ func (w *World) useSandbox(c *app.Config) {
 }
 
 // DisconnectPlatforms makes the platforms abort every call, or answer again.
-func (w *World) DisconnectPlatforms(off bool) { w.disconnected.Store(off) }
+func (w *Service) DisconnectPlatforms(off bool) { w.disconnected.Store(off) }
 
 // Consent grants consent at a platform as a person would. It returns the path
 // that the platform redirects to.
-func (w *World) Consent(authorize string) string {
+func (w *Service) Consent(authorize string) string {
 	w.T.Helper()
 	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	r, err := http.NewRequestWithContext(w.T.Context(), http.MethodGet, authorize, nil)
@@ -179,11 +190,11 @@ func (w *World) Consent(authorize string) string {
 }
 
 // Sandbox returns the sandbox that simulates the platforms.
-func (w *World) Sandbox() *sandbox.Server { return w.App.Catalogue.Server() }
+func (w *Service) Sandbox() *sandbox.Server { return w.App.Catalogue.Server() }
 
 // Sync performs the next work of a connection: a sync run, if one is due.
 func (t *Tenant) Sync(id string) {
-	w := t.World
+	w := t.Service
 	w.T.Helper()
 	if _, err := w.App.Connections.Work(w.T.Context(), t.Workspace, ident.ID(id)); err != nil {
 		w.T.Fatal(err)
@@ -196,13 +207,13 @@ var Operator = storetest.Operator
 // Tenant is a workspace with an owner and a client with its key.
 type Tenant struct {
 	*Client
-	World     *World
+	Service   *Service
 	Workspace ident.ID
 	Owner     string
 }
 
 // Tenant creates a workspace.
-func (w *World) Tenant(plan account.Plan) *Tenant {
+func (w *Service) Tenant(plan account.Plan) *Tenant {
 	w.T.Helper()
 	owner := "owner-" + strings.ToLower(rand.Text())[:8] + "@example.com"
 	made, err := w.App.Accounts.CreateWorkspace(context.Background(), Operator, account.NewWorkspace{
@@ -211,12 +222,12 @@ func (w *World) Tenant(plan account.Plan) *Tenant {
 	if err != nil {
 		w.T.Fatal(err)
 	}
-	return &Tenant{Client: w.Client(made.APIKey), World: w, Workspace: made.WorkspaceID, Owner: owner}
+	return &Tenant{Client: w.Client(made.APIKey), Service: w, Workspace: made.WorkspaceID, Owner: owner}
 }
 
 // As adds a user with a role and returns a client with a key of that user.
 func (t *Tenant) As(role account.Role, options ...func(*account.KeyOptions)) *Client {
-	w := t.World
+	w := t.Service
 	w.T.Helper()
 	email := string(role) + "-" + strings.ToLower(rand.Text())[:8] + "@example.com"
 	ctx := context.Background()
@@ -236,15 +247,15 @@ func (t *Tenant) As(role account.Role, options ...func(*account.KeyOptions)) *Cl
 
 // Client calls the service with a key.
 type Client struct {
-	World *World
-	Key   string
+	Service *Service
+	Key     string
 	// From is the caller's address.
 	From string
 }
 
 // Client returns a client; an empty key sends none.
-func (w *World) Client(key string) *Client {
-	return &Client{World: w, Key: key, From: "203.0.113.7:4711"}
+func (w *Service) Client(key string) *Client {
+	return &Client{Service: w, Key: key, From: "203.0.113.7:4711"}
 }
 
 // Response is an answer.
@@ -259,7 +270,7 @@ type Response struct {
 // unchanged, any other value encoded. Headers are "Name: value"; an empty value
 // removes the header. The exchange is checked against the contract.
 func (c *Client) Do(method, target string, body any, headers ...string) *Response {
-	t := c.World.T
+	t := c.Service.T
 	t.Helper()
 	raw := encodeBody(t, body)
 	in, own := body.(io.Reader)
@@ -288,7 +299,7 @@ func (c *Client) Do(method, target string, body any, headers ...string) *Respons
 
 // DoWithHeader is Do with unchanged headers, which may be empty or repeated.
 func (c *Client) DoWithHeader(method, target string, body any, headers http.Header) *Response {
-	t := c.World.T
+	t := c.Service.T
 	t.Helper()
 	raw := encodeBody(t, body)
 	r := httptest.NewRequest(method, "https://fanfare.test"+target, bytes.NewReader(raw))
@@ -300,11 +311,11 @@ func (c *Client) DoWithHeader(method, target string, body any, headers http.Head
 }
 
 func (c *Client) send(r *http.Request, body []byte) *Response {
-	c.World.T.Helper()
+	c.Service.T.Helper()
 	rec := httptest.NewRecorder()
-	c.World.App.Handler.ServeHTTP(rec, r)
-	res := &Response{t: c.World.T, Status: rec.Code, Header: rec.Header(), Body: rec.Body.Bytes()}
-	checkExchange(c.World.T, r, body, res)
+	c.Service.App.Handler.ServeHTTP(rec, r)
+	res := &Response{t: c.Service.T, Status: rec.Code, Header: rec.Header(), Body: rec.Body.Bytes()}
+	checkExchange(c.Service.T, r, body, res)
 	return res
 }
 

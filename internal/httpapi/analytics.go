@@ -63,7 +63,7 @@ func getAnalyticsSchema(_ context.Context, r *request) (response, error) {
 // home returns the fields of the caller's workspace that analytics needs.
 func (r *request) home() analytics.Workspace {
 	w := r.caller.Workspace
-	return analytics.Workspace{ID: w.ID, Timezone: w.Timezone, Currency: w.Currency}
+	return analytics.NewWorkspace(w.ID, w.Timezone, w.Currency)
 }
 
 func (a *API) queryAnalytics(ctx context.Context, r *request) (response, error) {

@@ -89,9 +89,12 @@ type Deps struct {
 	KeepExposedKeys bool
 	// CORSOrigins are the web origins whose pages may call the API.
 	CORSOrigins []string
-	// MaxInFlight is the number of concurrent requests above which the node
-	// rejects all but critical ones.
+	// MaxInFlight is the number of places of the node: how many requests it
+	// works on before it rejects all but critical ones.
 	MaxInFlight int64
+	// Progress returns the connection of a request. It returns nil, and may be
+	// nil, if no listener has to know what the requests do.
+	Progress func(context.Context) Progress
 	// MaxUploads is the maximum number of bytes of request bodies in memory, 0
 	// for Uploads.
 	MaxUploads int64
@@ -107,6 +110,7 @@ type API struct {
 	Deps
 	routes          routes
 	addresses       *ratelimit.Addresses
+	anonymous       *ratelimit.Addresses
 	lookups         *fairqueue.Queue
 	fallback        *ratelimit.Memory
 	inFlight        *inFlight
@@ -124,15 +128,18 @@ type API struct {
 	local  bool
 }
 
-// maxAddresses is the maximum number of addresses with failed authentications
-// that are tracked.
+// maxAddresses is the maximum number of addresses with failed authentications,
+// and with other anonymous requests, that are tracked.
 const maxAddresses = 100_000
 
 // New returns an API with the given dependencies.
 func New(d Deps) *API {
 	a := &API{
-		Deps: d, addresses: ratelimit.NewAddresses(maxAddresses), lookups: fairqueue.New(fairqueue.Limits{Work: "lookups of keys", Running: keyLookups}), fallback: ratelimit.NewMemory(),
+		Deps: d, addresses: ratelimit.NewAddresses(maxAddresses), anonymous: ratelimit.NewAddresses(maxAddresses), lookups: fairqueue.New(fairqueue.Limits{Work: "lookups of keys", Running: keyLookups}, nil), fallback: ratelimit.NewMemory(),
 		inFlight: newInFlight(), people: newInFlight(), requests: newRequestLogs(), pending: newPending(), uploads: newUploads(d.MaxUploads),
+	}
+	if a.Progress == nil {
+		a.Progress = noProgress
 	}
 	a.routes, a.public = newRoutes(a.table()), a.pages()
 	a.known(d.PublicURL)

@@ -44,8 +44,8 @@ func uploading(body string, headers ...string) show {
 
 // linkTo creates a link to an asset and returns its path.
 func linkTo(t *fanfaretest.Tenant, id string) string {
-	t.World.T.Helper()
-	return linkPath(t.World.T, t.Do("POST", "/v1/assets/"+id+"/link", nil).Want(200))
+	t.Service.T.Helper()
+	return linkPath(t.Service.T, t.Do("POST", "/v1/assets/"+id+"/link", nil).Want(200))
 }
 
 func linkPath(t testing.TB, res *fanfaretest.Response) string {
@@ -61,7 +61,7 @@ func linkPath(t testing.TB, res *fanfaretest.Response) string {
 // without a key.
 func TestAssets(t *testing.T) {
 	t.Parallel()
-	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
+	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.Service) {
 		tenant := w.Tenant(account.Growth)
 		res := tenant.Do("POST", "/v1/assets", picture(t), "Content-Type: image/jpeg").Want(201)
 		made := res.Record()
@@ -190,14 +190,14 @@ func TestAssetOnce(t *testing.T) {
 func TestAssetLinkLives(t *testing.T) {
 	t.Parallel()
 	tenant := newTenant(t)
-	w := tenant.World
+	w := tenant.Service
 	id := tenant.Do("POST", "/v1/assets", picture(t), "Content-Type: image/png").Want(201).ID()
 	w.Clock.Advance(30*24*time.Hour - time.Hour)
 	tenant.Do("POST", "/v1/assets", picture(t), "Content-Type: image/png").Want(201)
 	path := linkPath(t, tenant.Do("POST", "/v1/assets/"+id+"/link", `{"expires_in":86400}`).Want(200))
 	for range 23 {
 		w.Clock.Advance(time.Hour)
-		if err := w.App.RefreshCursors(t.Context()); err != nil {
+		if err := w.App.Cursors.Refresh(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		w.Client("").Do("GET", path, nil).Want(200)
@@ -212,7 +212,7 @@ func TestAssetLinkLives(t *testing.T) {
 func TestAssetMemory(t *testing.T) {
 	t.Parallel()
 	tenant := newTenant(t)
-	w := tenant.World
+	w := tenant.Service
 	upload := func() *fanfaretest.Response {
 		return tenant.DoWithHeader("POST", "/v1/assets", make([]byte, asset.MaxBytes), http.Header{"Content-Type": {"image/png"}})
 	}

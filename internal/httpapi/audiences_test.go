@@ -53,7 +53,7 @@ func TestInsightsPeriod(t *testing.T) {
 			t.Errorf("%s: got period %s want %s", query, got, period)
 		}
 	}
-	foreign := c.World.Tenant(account.Growth).Do("POST", "/v1/audiences", customerList).Want(201).ID()
+	foreign := c.Service.Tenant(account.Growth).Do("POST", "/v1/audiences", customerList).Want(201).ID()
 	for query, problem := range map[string]string{
 		"start_date=2026-11-15":                     "start_date invalid_range",
 		"start_date=2026-11-02&end_date=2026-11-01": "start_date invalid_range",
@@ -98,10 +98,10 @@ func TestMembersAreNotRepeated(t *testing.T) {
 	for _, secret := range []string{"ada@example.com", "+491701234567"} {
 		res := c.Do("POST", target, `{"add":["`+secret+`"]}`, "Idempotency-Key: "+secret[1:4])
 		res.WantError(422, "validation_failed")
-		if bytes.Contains(res.Body, []byte(secret)) || strings.Contains(c.World.Log.String(), secret) {
+		if bytes.Contains(res.Body, []byte(secret)) || strings.Contains(c.Service.Log.String(), secret) {
 			t.Errorf("got %s again: %s", secret, res.Body)
 		}
-		err := store.Dump(t.Context(), c.World.App.Engine, func(chunk store.Chunk, _ int64) error {
+		err := store.Dump(t.Context(), c.Service.App.Engine, func(chunk store.Chunk, _ int64) error {
 			if bytes.Contains(chunk.Data, []byte(secret)) {
 				t.Errorf("got %s in the table %s", secret, chunk.Table)
 			}

@@ -67,7 +67,7 @@ func (a *API) readBody(r *request) error {
 	if r.route.body == noBody {
 		return nil
 	}
-	sent, err := a.fetchBody(r)
+	sent, err := a.receive(r)
 	if err != nil {
 		return err
 	}

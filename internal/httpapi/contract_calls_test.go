@@ -79,7 +79,7 @@ func goodCall(t *fanfaretest.Tenant, op *fanfaretest.Operation) call {
 	if c, ok := ownCall(t, op); ok {
 		return c
 	}
-	c := call{method: op.Method, target: op.Path, body: newMaker(t.World.T, t).referring("", smallestExample(t.World.T, op))}
+	c := call{method: op.Method, target: op.Path, body: newMaker(t.Service.T, t).referring("", smallestExample(t.Service.T, op))}
 	if media := rawType(op); media != "" {
 		c = c.with("Content-Type: " + media)
 	}

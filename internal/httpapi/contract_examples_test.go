@@ -96,12 +96,12 @@ func connected(step, method, verb, body string) show {
 			s.Do("DELETE", "/v1/connections/"+id, nil).Want(200)
 		case "lose":
 			cause := record.Cause{Workspace: s.Workspace, Actor: record.System}
-			if _, _, err := s.World.App.Connections.Lost(s.World.T.Context(), cause, ident.ID(id)); err != nil {
-				s.World.T.Fatal(err)
+			if _, _, err := s.Service.App.Connections.Lost(s.Service.T.Context(), cause, ident.ID(id)); err != nil {
+				s.Service.T.Fatal(err)
 			}
 		case "revoke":
-			if err := s.World.Sandbox().AddFault(sandbox.FaultRule{Fault: sandbox.FaultRevokedToken}); err != nil {
-				s.World.T.Fatal(err)
+			if err := s.Service.Sandbox().AddFault(sandbox.FaultRule{Fault: sandbox.FaultRevokedToken}); err != nil {
+				s.Service.T.Fatal(err)
 			}
 			s.Sync(id)
 		}
@@ -184,7 +184,7 @@ var shows = map[string]show{
 		return res
 	},
 	"rate_limited_ip": func(s *stage) *fanfaretest.Response {
-		stranger := s.World.Client("")
+		stranger := s.Service.Client("")
 		stranger.From = "198.51.100.9:1"
 		for range ratelimit.FailuresPerMinute {
 			stranger.Do("GET", "/v1/me", nil).Want(401)
@@ -230,7 +230,7 @@ var shows = map[string]show{
 	"result_expired": func(s *stage) *fanfaretest.Response {
 		ingesting("", `[{"date":"2026-11-14","clicks":1},{"date":"2026-11-13","clicks":1}]`)(s).Want(200)
 		cursor := *querying(`{"metrics":["clicks"],"granularity":"day","limit":1}`)(s).Want(200).List().NextCursor
-		s.World.Clock.Advance(16 * time.Minute)
+		s.Service.Clock.Advance(16 * time.Minute)
 		return querying(`{"cursor":"` + cursor + `"}`)(s)
 	},
 	"query_too_broad": func(s *stage) *fanfaretest.Response {
@@ -244,8 +244,8 @@ var shows = map[string]show{
 	"platform_not_configured": connecting(`{"platform":"google_ads","name":"One"}`),
 	"credentials_refused":     connecting(`{"platform":"meta_ads","name":"One","credentials":{"access_token":"EAAB-example"}}`),
 	"upstream_error": func(s *stage) *fanfaretest.Response {
-		s.World.DisconnectPlatforms(true)
-		defer s.World.DisconnectPlatforms(false)
+		s.Service.DisconnectPlatforms(true)
+		defer s.Service.DisconnectPlatforms(false)
 		return connecting(`{"platform":"meta_ads","name":"One","credentials":{"access_token":"EAAB-example"}}`)(s)
 	},
 	"connection_exists": func(s *stage) *fanfaretest.Response {
@@ -315,12 +315,12 @@ func suspended(s *stage) *fanfaretest.Response {
 
 func expired(s *stage) *fanfaretest.Response {
 	c := s.As(account.Viewer, func(o *account.KeyOptions) { o.Lifetime = time.Hour })
-	s.World.Clock.Advance(time.Hour)
+	s.Service.Clock.Advance(time.Hour)
 	return c.Do("GET", "/v1/me", nil)
 }
 
 func revoked(s *stage) *fanfaretest.Response {
-	w := s.World
+	w := s.Service
 	keys, err := w.App.Accounts.Keys(context.Background(), s.Workspace)
 	if err == nil {
 		_, err = w.App.Accounts.Revoke(context.Background(), fanfaretest.Operator, s.Workspace, keys[0].ID, "lost")
@@ -332,7 +332,7 @@ func revoked(s *stage) *fanfaretest.Response {
 }
 
 func inactive(s *stage) *fanfaretest.Response {
-	w := s.World
+	w := s.Service
 	c := s.As(account.Viewer)
 	members, err := w.App.Accounts.Members(context.Background(), s.Workspace)
 	if err != nil {

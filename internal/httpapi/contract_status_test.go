@@ -56,8 +56,8 @@ var provoke = map[int]func(s *stage, op *fanfaretest.Operation) *fanfaretest.Res
 		c := call{method: op.Method, target: op.Path, body: `{"prompt":"???","sizes":["320x50"],"variants":1}`}
 		if op.OperationID == "retryCreative" {
 			made := s.Do("POST", "/v1/creative/generate", c.body, "Prefer: respond-async").Want(202)
-			if err := s.World.App.Creatives.Run(context.Background(), s.Workspace, ident.ID(made.ID())); err != nil {
-				s.World.T.Fatal(err)
+			if err := s.Service.App.Creatives.Run(context.Background(), s.Workspace, ident.ID(made.ID())); err != nil {
+				s.Service.T.Fatal(err)
 			}
 			c.target, c.body = "/v1/creative/"+made.ID()+"/retry", nil
 		}
@@ -74,8 +74,8 @@ var provoke = map[int]func(s *stage, op *fanfaretest.Operation) *fanfaretest.Res
 	},
 	401: func(s *stage, op *fanfaretest.Operation) *fanfaretest.Response {
 		// Nobody may fail so often in one minute.
-		s.World.Clock.Advance(time.Minute)
-		return goodCall(s.Tenant, op).by(s.World.Client(""))
+		s.Service.Clock.Advance(time.Minute)
+		return goodCall(s.Tenant, op).by(s.Service.Client(""))
 	},
 	403: func(s *stage, op *fanfaretest.Operation) *fanfaretest.Response {
 		c := goodCall(s.Tenant, op)
@@ -121,7 +121,7 @@ var provoke = map[int]func(s *stage, op *fanfaretest.Operation) *fanfaretest.Res
 		second := c.by(s.Client)
 		release()
 		if r := <-first; r.Status >= 300 {
-			s.World.T.Errorf("%s: got %d for the first of two, want success", op.OperationID, r.Status)
+			s.Service.T.Errorf("%s: got %d for the first of two, want success", op.OperationID, r.Status)
 		}
 		return second
 	},
@@ -177,8 +177,8 @@ var provoke = map[int]func(s *stage, op *fanfaretest.Operation) *fanfaretest.Res
 		if op.OperationID == "createConnection" {
 			c.body = `{"platform":"meta_ads","name":"Out of reach","credentials":{"access_token":"EAAB-example"}}`
 		}
-		s.World.DisconnectPlatforms(true)
-		defer s.World.DisconnectPlatforms(false)
+		s.Service.DisconnectPlatforms(true)
+		defer s.Service.DisconnectPlatforms(false)
 		return c.by(s.Client)
 	},
 	503: failing(fmt.Errorf("%s: %w", leak, store.ErrUnavailable)),
@@ -194,11 +194,11 @@ const leak = "/var/lib/fanfare/secret.db"
 // operation fails; then with only the writes failing.
 func failing(broken error) func(s *stage, op *fanfaretest.Operation) *fanfaretest.Response {
 	return func(s *stage, op *fanfaretest.Operation) *fanfaretest.Response {
-		t := s.World.T
+		t := s.Service.T
 		c := goodCall(s.Tenant, op)
 		defer s.engine.fail(nil, nil)
 		before := s.state(c)
-		s.World.App.Keys.Forget()
+		s.Service.App.Keys.Forget()
 		s.engine.fail(broken, broken)
 		res := c.by(s.Client)
 		for _, reads := range []error{broken, nil} {
@@ -240,14 +240,14 @@ func (s *stage) state(c call) string {
 }
 
 func (s *stage) suspend(on bool) {
-	if _, err := s.World.App.Accounts.Suspend(context.Background(), fanfaretest.Operator, s.Workspace, on); err != nil {
-		s.World.T.Fatal(err)
+	if _, err := s.Service.App.Accounts.Suspend(context.Background(), fanfaretest.Operator, s.Workspace, on); err != nil {
+		s.Service.T.Fatal(err)
 	}
 }
 
 func (s *stage) plan(p account.Plan) {
-	if _, err := s.World.App.Accounts.SetPlan(context.Background(), fanfaretest.Operator, s.Workspace, string(p)); err != nil {
-		s.World.T.Fatal(err)
+	if _, err := s.Service.App.Accounts.SetPlan(context.Background(), fanfaretest.Operator, s.Workspace, string(p)); err != nil {
+		s.Service.T.Fatal(err)
 	}
 }
 

@@ -28,8 +28,8 @@ func generate(c *fanfaretest.Tenant, body any, headers ...string) *fanfaretest.R
 // runGeneration does the work of a creative, as its job does.
 func runGeneration(t testing.TB, c *fanfaretest.Tenant, id string) {
 	t.Helper()
-	c.World.Clock.Advance(time.Millisecond)
-	if err := c.World.App.Creatives.Run(t.Context(), c.Workspace, ident.ID(id)); err != nil {
+	c.Service.Clock.Advance(time.Millisecond)
+	if err := c.Service.App.Creatives.Run(t.Context(), c.Workspace, ident.ID(id)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -39,7 +39,7 @@ func runJobs(t testing.TB, c *fanfaretest.Tenant) {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- c.World.App.Jobs.Run(ctx) }()
+	go func() { done <- c.Service.App.Jobs.Run(ctx) }()
 	t.Cleanup(func() {
 		stop()
 		if err := <-done; err != nil {

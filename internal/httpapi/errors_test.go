@@ -108,7 +108,7 @@ func TestE3AllProblemsAtOnce(t *testing.T) {
 func TestE4DocURLLeadsSomewhere(t *testing.T) {
 	t.Parallel()
 	c := newTenant(t)
-	page := c.World.Client("").Do("GET", "/docs/errors", nil).Want(200).Body
+	page := c.Service.Client("").Do("GET", "/docs/errors", nil).Want(200).Body
 	for code := range fanfaretest.TheContract().Codes {
 		if !bytes.Contains(page, []byte(`id="`+code+`"`)) {
 			t.Errorf("got no place for %s at /docs/errors, want one", code)

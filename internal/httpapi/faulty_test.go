@@ -155,7 +155,7 @@ func ample(c *app.Config) {
 func uncached(c *app.Config) { c.CachedRecords = 0 }
 
 // newWorld starts a service on faulty engines.
-func newWorld(t testing.TB, open func(testing.TB) store.Engine, options ...func(*app.Config)) (*fanfaretest.World, *faulty) {
+func newWorld(t testing.TB, open func(testing.TB) store.Engine, options ...func(*app.Config)) (*fanfaretest.Service, *faulty) {
 	t.Helper()
 	f := newFaulty(open(t))
 	facts := func(c *app.Config) {

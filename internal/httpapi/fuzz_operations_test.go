@@ -38,7 +38,7 @@ func FuzzOperations(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, which uint8, body []byte, query string) {
-		tenant.World.T = t
+		tenant.Service.T = t
 		c := calls[int(which)%len(calls)]
 		if strings.ContainsFunc(query, func(r rune) bool { return r <= ' ' || r >= 0x7f || r == '#' }) {
 			query = ""

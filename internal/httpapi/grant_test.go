@@ -19,14 +19,14 @@ func TestGrantPage(t *testing.T) {
 		r := httptest.NewRequestWithContext(t.Context(), method, "https://fanfare.test"+target, nil)
 		r.RequestURI = target
 		r.Header.Set("Sec-Fetch-Site", "same-origin")
-		c.World.App.API.ServeHTTP(rec, r)
+		c.Service.App.API.ServeHTTP(rec, r)
 		if text := rec.Body.String(); rec.Code != status || !strings.Contains(text, contains) || strings.Contains(text, "code=") {
 			t.Errorf("%s: got %d want %d: %s", what, rec.Code, status, text)
 		}
 	}
 	for _, platform := range connection.Played {
 		made := c.Do("POST", "/v1/connections", map[string]any{"platform": platform, "name": "Granted " + platform}).Want(201).Record()
-		back := c.World.Consent(made["authorization_url"].(string))
+		back := c.Service.Consent(made["authorization_url"].(string))
 		open(platform+" asks", "GET", back, 200, "<form")
 		open(platform+" is connected", "POST", back, 200, "<h1>Connected")
 		open(platform+" is connected once", "POST", back, 400, "<h1>Not connected")

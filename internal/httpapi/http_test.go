@@ -96,7 +96,7 @@ func TestH3CORSIsOffUnlessConfigured(t *testing.T) {
 		t.Errorf("got Access-Control-Allow-Origin %q without configuration, want none", got)
 	}
 	c = newTenant(t, func(c *app.Config) { c.CORSOrigins = []string{"https://app.example.com"} })
-	res := c.World.Client("").Do("OPTIONS", "/v1/campaigns", nil, preflight...).Want(200)
+	res := c.Service.Client("").Do("OPTIONS", "/v1/campaigns", nil, preflight...).Want(200)
 	if got := res.Header.Get("Access-Control-Allow-Origin"); got != "https://app.example.com" {
 		t.Errorf("got Access-Control-Allow-Origin %q for a named origin, want it", got)
 	}

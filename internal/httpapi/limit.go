@@ -26,13 +26,12 @@ const unlimited = 1<<31 - 1
 // workspace on a node.
 const UserPlan account.Plan = "people"
 
-// acquire charges the request to the quota and counts it as running. leave ends
-// the latter.
+// acquire charges the request to the quota and counts it as running. release
+// ends the latter.
 // Choice: plans limit API keys. Signed-in users have separate quotas and
 // concurrency limits, so that the console and an integration do not block each
 // other. An overloaded node rejects both alike.
 func (a *API) acquire(r *request) error {
-	critical := r.route != nil && r.route.critical
 	_, limits := a.counted(r)
 	running := a.inFlight
 	if r.session != "" {
@@ -41,22 +40,31 @@ func (a *API) acquire(r *request) error {
 	if end := r.caller.Key.ExpiresAt; end != nil && *end < clock.At(r.now.Add(14*24*time.Hour)) {
 		r.w.Header()["X-Api-Key-Expires-At"] = []string{end.String()}
 	}
-	if n := a.running.Add(1); n > a.MaxInFlight && !critical {
-		a.running.Add(-1)
-		a.look(r)
-		return overloaded()
+	if a.ChangesLost != nil && a.ChangesLost() != "" {
+		r.w.Header()["X-Warnings"] = []string{"changes_lost"}
 	}
 	r.places = running.of(r.caller.Workspace.ID)
-	if n := r.places.Add(1); limits.InFlight > 0 && n > limits.InFlight && !critical {
-		a.release(r)
+	if n, most := r.places.Add(1), a.maxRunning(limits); n > most && !r.critical() {
 		a.look(r)
-		return concurrency(limits.InFlight)
+		return concurrency(most)
 	}
-	if err := a.charge(r); err != nil {
-		a.release(r)
+	if err := a.startWork(r); err != nil {
+		a.look(r)
 		return err
 	}
-	return nil
+	return a.charge(r)
+}
+
+// maxRunning returns the number of concurrent requests of a workspace: that of
+// its plan, and at most a third of the node's places, at least one.
+// Choice: a third, because the keys and the users of a workspace are counted
+// apart, and both together must leave places to other workspaces.
+func (a *API) maxRunning(limits ratelimit.Limits) int64 {
+	share := max(1, a.MaxInFlight/3)
+	if limits.InFlight == 0 {
+		return share
+	}
+	return min(share, limits.InFlight)
 }
 
 // counted returns the id that the request is charged to and its limits: the
@@ -118,10 +126,14 @@ func (a *API) stops(r *request, counter ratelimit.Counter, who ident.ID) bool {
 	return true
 }
 
-// release ends the count of the request as running.
+// release ends the count of the request as running. Only the first call has an
+// effect.
 func (a *API) release(r *request) {
-	r.places.Add(-1)
-	a.running.Add(-1)
+	a.stopWork(r)
+	if r.places != nil {
+		r.places.Add(-1)
+		r.places = nil
+	}
 }
 
 // emitQuotaEvent writes the quota events of the day window: at 80 % and when a

@@ -16,7 +16,7 @@ import (
 // without a value are last in both orders.
 func TestSortByMetric(t *testing.T) {
 	t.Parallel()
-	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
+	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.Service) {
 		c := w.Tenant(account.Growth)
 		day := func(ago int) string { return w.Clock.Now().AddDate(0, 0, -ago).Format(time.DateOnly) }
 		var ids []string

@@ -29,7 +29,7 @@ func walk(c *fanfaretest.Client, query string, limit int) []string {
 			ids = append(ids, rec["id"].(string))
 		}
 		if l.HasMore != (l.NextCursor != nil) || l.HasMore && len(l.Data) != limit {
-			c.World.T.Errorf("%s: got %d of %d items, has_more %v and next_cursor %v", query, len(l.Data), limit, l.HasMore, l.NextCursor)
+			c.Service.T.Errorf("%s: got %d of %d items, has_more %v and next_cursor %v", query, len(l.Data), limit, l.HasMore, l.NextCursor)
 		}
 		if !l.HasMore {
 			return ids
@@ -104,7 +104,7 @@ func draft(rt *rapid.T, c *fanfaretest.Tenant) {
 		c.Do("POST", "/v1/campaigns/"+id+"/"+step, nil).Want(200)
 	}
 	if rapid.Bool().Draw(rt, "time passes") {
-		c.World.Clock.Advance(time.Millisecond)
+		c.Service.Clock.Advance(time.Millisecond)
 	}
 }
 
@@ -112,7 +112,7 @@ func draft(rt *rapid.T, c *fanfaretest.Tenant) {
 // together are the sorted list, for any data and page size.
 func TestL2PagesMakeTheWholeList(t *testing.T) {
 	t.Parallel()
-	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
+	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.Service) {
 		rapid.Check(t, func(rt *rapid.T) {
 			c := w.Tenant(account.Enterprise)
 			for range rapid.IntRange(0, 9).Draw(rt, "campaigns") {

@@ -27,7 +27,7 @@ func names(c *fanfaretest.Client, query string) []string {
 func three(c *fanfaretest.Tenant) {
 	for _, name := range []string{"One", "Two", "Three"} {
 		create(c, map[string]any{"name": name})
-		c.World.Clock.Advance(time.Minute)
+		c.Service.Clock.Advance(time.Minute)
 	}
 }
 
@@ -127,7 +127,7 @@ func TestL5ParametersBesideACursor(t *testing.T) {
 
 func TestL6CursorLifetimeAndLink(t *testing.T) {
 	t.Parallel()
-	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
+	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.Service) {
 		c := w.Tenant(account.Growth)
 		three(c)
 		res := c.Do("GET", "/v1/campaigns?limit=2&sort=name&order=asc", nil).Want(200)
@@ -142,7 +142,7 @@ func TestL6CursorLifetimeAndLink(t *testing.T) {
 		}
 		refresh := func(d time.Duration) {
 			w.Clock.Advance(d)
-			if err := w.App.RefreshCursors(t.Context()); err != nil {
+			if err := w.App.Cursors.Refresh(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -178,7 +178,7 @@ func TestL7SortAndOrder(t *testing.T) {
 
 func TestL8Status(t *testing.T) {
 	t.Parallel()
-	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
+	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.Service) {
 		c := w.Tenant(account.Growth)
 		for name, steps := range map[string][]string{"draft": nil, "active": {"launch"}, "paused": {"launch", "pause"}} {
 			id := create(c, map[string]any{"name": name})
@@ -270,7 +270,7 @@ func TestL9DaysInTheWorkspacesZone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &fanfaretest.Tenant{Client: w.Client(made.APIKey), World: w, Workspace: made.WorkspaceID}
+	c := &fanfaretest.Tenant{Client: w.Client(made.APIKey), Service: w, Workspace: made.WorkspaceID}
 	w.Clock.Advance(3*time.Hour + 30*time.Minute) // 00:30 in Tokyo
 	rec := c.Do("POST", "/v1/campaigns", `{"name":"Night","budget":{"type":"daily","amount":1}}`).Want(201).Record()
 	if zone, money := rec["schedule"].(map[string]any)["timezone"], rec["budget"].(map[string]any)["currency"]; zone != "Asia/Tokyo" || money != "EUR" {
@@ -315,7 +315,7 @@ func TestL11Repeats(t *testing.T) {
 // TestListFilters checks each filter alone and all of them together.
 func TestListFilters(t *testing.T) {
 	t.Parallel()
-	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
+	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.Service) {
 		c := w.Tenant(account.Growth)
 		create(c, `{"name":"Winter 100% Sale_","tags":["Winter","sale"],"channels":["search","email"],"objective":"sales"}`)
 		create(c, `{"name":"ÄPFEL","tags":["winter"],"channels":["email"]}`)

@@ -9,15 +9,15 @@ import (
 	"time"
 
 	"fanfare/internal/account"
+	"fanfare/internal/factsfile"
 	"fanfare/internal/fanfaretest"
-	"fanfare/internal/metrics/duckdb"
 )
 
 // TestLostFacts loses all facts for good. Every answer with metrics says so, and
 // none has a 0 that may be wrong, until the sender of the data ends the loss.
 func TestLostFacts(t *testing.T) {
 	t.Parallel()
-	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
+	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.Service) {
 		c := w.Tenant(account.Growth)
 		campaign := create(c, `{"name":"Sale","channels":["email"],"budget":{"type":"lifetime","amount":"100","currency":"USD"},"schedule":{"end_at":"2027-01-01T00:00:00Z"}}`)
 		c.Do("POST", "/v1/campaigns/"+campaign+"/launch", nil).Want(200)
@@ -99,7 +99,7 @@ func TestLostFacts(t *testing.T) {
 			t.Errorf("before: got spend and pacing %s", got)
 		}
 
-		r, err := w.App.ReplaceFacts(t.Context(), fanfaretest.Operator, func(*duckdb.Engine) error { return nil })
+		r, err := w.App.ReplaceFacts(t.Context(), fanfaretest.Operator, func(factsfile.Engine, string) error { return nil })
 		if err != nil || len(r.SendAgain) != 1 || string(r.SendAgain[0]) != source {
 			t.Fatalf("got %+v, %v want %s to be sent again", r, err, source)
 		}

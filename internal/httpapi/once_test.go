@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"fanfare/internal/account"
+	"fanfare/internal/app"
 	"fanfare/internal/fanfaretest"
 	"fanfare/internal/store/pgtest"
 	"fanfare/internal/store/postgres"
@@ -169,7 +171,7 @@ func TestW11FailuresAreNotRemembered(t *testing.T) {
 // TestW11ExpiresAfterADay checks that a key can be used again after a day.
 func TestW11ExpiresAfterADay(t *testing.T) {
 	t.Parallel()
-	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
+	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.Service) {
 		c := w.Tenant(account.Growth)
 		const key = "Idempotency-Key: k-1"
 		first := c.Do("POST", "/v1/campaigns", `{"name":"One"}`, key).Want(201).ID()
@@ -265,14 +267,14 @@ func TestW11KeySyntax(t *testing.T) {
 // database: the transaction detects what other nodes did.
 func TestW11ManyNodes(t *testing.T) {
 	t.Parallel()
-	url := pgtest.URL(t)
-	var nodes []*fanfaretest.World
+	url, key := pgtest.URL(t), filepath.Join(t.TempDir(), "master.key")
+	var nodes []*fanfaretest.Service
 	for range 3 {
 		e, err := postgres.Open(t.Context(), url, postgres.Options{MaxConns: 8})
 		if err != nil {
 			t.Fatal(err)
 		}
-		nodes = append(nodes, fanfaretest.New(t, e, ample))
+		nodes = append(nodes, fanfaretest.New(t, e, ample, func(c *app.Config) { c.MasterKey = key }))
 	}
 	c := nodes[0].Tenant(account.Growth)
 	for round := range 10 {

@@ -43,7 +43,7 @@ var checks = []struct {
 	code   string
 }{
 	{"path", func(a *attempt, _ *orderWorld) { a.path = "/v1//campaigns/" }, 404, "route_not_found"},
-	{"key", func(a *attempt, w *orderWorld) { a.client = w.tenant.World.Client("") }, 401, "missing_api_key"},
+	{"key", func(a *attempt, w *orderWorld) { a.client = w.tenant.Service.Client("") }, 401, "missing_api_key"},
 	{"quota", func(a *attempt, _ *orderWorld) { a.exhausted = true }, 429, "rate_limit_exceeded"},
 	{"route", func(a *attempt, _ *orderWorld) { a.path = "/v1/campaign/" }, 404, "route_not_found"},
 	{"method", func(a *attempt, _ *orderWorld) { a.method = "PUT" }, 405, "method_not_allowed"},

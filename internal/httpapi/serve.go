@@ -60,6 +60,10 @@ type request struct {
 	values    [3]string
 	// places is the counter of running requests of the caller's workspace.
 	places *atomic.Int64
+	// working is true while the request has a place of the node. progress is set
+	// while its connection is kept open.
+	working  bool
+	progress Progress
 	// counter is the counter that charged the request, nil if none did; charged
 	// is the id that it used.
 	counter ratelimit.Counter
@@ -228,11 +232,12 @@ func (a *API) perform(r *request, path string) {
 	if r.route != nil && r.route.keyed && r.session != "" {
 		methods, r.route = nil, nil
 	}
+	defer a.release(r)
 	if err := a.acquire(r); err != nil {
+		a.release(r)
 		a.fail(r, err)
 		return
 	}
-	defer a.release(r)
 	if err := a.admit(r, path, methods); err != nil {
 		a.fail(r, err)
 		return
@@ -244,6 +249,9 @@ func (a *API) perform(r *request, path string) {
 	}
 	defer ctx.end()
 	res, err := a.operate(ctx, r)
+	if !r.critical() {
+		a.stopWork(r)
+	}
 	if err != nil {
 		a.fail(r, err)
 		return

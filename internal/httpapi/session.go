@@ -51,6 +51,7 @@ func (a *API) Answer(w http.ResponseWriter, hr *http.Request, handle func(contex
 	r.route = &route{body: smallBody}
 	a.SetNodeHeaders(w.Header(), hr)
 	defer a.recoverPanic(r)
+	defer a.stopWork(r)
 	defer a.releaseBody(r)
 	if err := target(hr, hr.URL.EscapedPath()); err != nil {
 		a.fail(r, err)
@@ -73,7 +74,19 @@ func (c *Call) Cause(s Session) record.Cause {
 // user's limit is exceeded.
 func (c *Call) Count(s Session) error {
 	c.in.caller, c.in.session = s.Caller, s.ID
+	c.api.keepConnection(c.in)
 	return c.api.charge(c.in)
+}
+
+// CountByAddress charges the request to the client's address, for what anybody
+// may ask for. It returns a fault from the 61st of a minute on.
+// Choice: these are counted apart from failed authentications, so that guesses
+// at keys do not keep people of the same address from signing in.
+func (c *Call) CountByAddress() error {
+	if d := c.api.anonymous.Fail(c.From, c.Now); !d.OK {
+		return c.api.limited(c.in, d, "ip")
+	}
+	return nil
 }
 
 // NoRoute returns the fault for an unknown path.

@@ -12,7 +12,7 @@ import (
 
 func TestT1IDs(t *testing.T) {
 	t.Parallel()
-	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
+	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.Service) {
 		c := w.Tenant("growth")
 		rec := c.Do("POST", "/v1/campaigns", `{"name":"One"}`).Want(201)
 		shape := func(prefix string) *regexp.Regexp {
@@ -107,7 +107,7 @@ func TestT4Money(t *testing.T) {
 
 func TestT7TextIsKeptAsSent(t *testing.T) {
 	t.Parallel()
-	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
+	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.Service) {
 		c := w.Tenant("growth")
 		decomposed, composed := "e\u0301", "\u00e9"
 		for _, name := range []string{"  padded\t", decomposed, composed, "😀", "a\u200db", "<b>&\"'", "a\u2028b", "\ufffd", strings.Repeat("😀", 200), "\u202eright to left", "it's 100% \\ \x7f"} {

@@ -54,7 +54,7 @@ func TestV6Discovery(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("the answer differs (-want +got):\n%s", diff)
 	}
-	stranger := c.World.Client("")
+	stranger := c.Service.Client("")
 	for _, name := range []string{"docs_url", "openapi_url", "changelog_url"} {
 		stranger.Do("GET", strings.TrimPrefix(got[name].(string), "https://fanfare.test"), nil).Want(200)
 	}
@@ -76,7 +76,7 @@ func TestV6Discovery(t *testing.T) {
 // and that the documents need no outside resource.
 func TestV7ContractIsServed(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t).World.Client("")
+	c := newTenant(t).Service.Client("")
 	var fromYAML, fromJSON any
 	if err := yaml.Unmarshal(c.Do("GET", "/openapi/v1.yaml", nil).Want(200).Body, &fromYAML); err != nil {
 		t.Fatal(err)

@@ -32,11 +32,11 @@ func wantEvents(t testing.TB, c *fanfaretest.Client, id string, want ...string) 
 }
 
 // tick advances the clock, so that events have an order.
-func tick(c *fanfaretest.Tenant) { c.World.Clock.Advance(time.Second) }
+func tick(c *fanfaretest.Tenant) { c.Service.Clock.Advance(time.Second) }
 
 func TestW1Create(t *testing.T) {
 	t.Parallel()
-	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
+	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.Service) {
 		c := w.Tenant(account.Growth)
 		res := c.Do("POST", "/v1/campaigns", `{"name":"One"}`).Want(201)
 		if got, want := res.Header.Get("Location"), "/v1/campaigns/"+res.ID(); got != want {
@@ -254,7 +254,7 @@ func TestW4EntityTags(t *testing.T) {
 // only: no new version, no updated_at, no campaign.updated.
 func TestW4Revisions(t *testing.T) {
 	t.Parallel()
-	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
+	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.Service) {
 		c := w.Tenant(account.Growth)
 		id := create(c, map[string]any{"name": "One", "schedule": map[string]any{"start_at": fanfaretest.Start.Add(time.Hour)}})
 		tick(c)
@@ -346,7 +346,7 @@ func TestW5ValidateOnly(t *testing.T) {
 // TestW6ArchiveTwice checks that the second DELETE changes nothing.
 func TestW6ArchiveTwice(t *testing.T) {
 	t.Parallel()
-	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
+	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.Service) {
 		c := w.Tenant(account.Growth)
 		id := create(c, `{"name":"One"}`)
 		tick(c)
@@ -419,7 +419,7 @@ func TestEventsAreReducedAboveTheirSize(t *testing.T) {
 // entry for each event and none for writes without a change.
 func TestEveryWriteIsAudited(t *testing.T) {
 	t.Parallel()
-	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
+	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.Service) {
 		c := w.Tenant(account.Growth)
 		entries := func() int64 {
 			t.Helper()

@@ -193,7 +193,7 @@ type dateParts struct {
 	// digits is the number of digits of the first number.
 	digits int
 	mark   byte
-	// month is the month as a word. n then has only the two other numbers.
+	// month is set if the cell has the name of the month; n then has two numbers.
 	month time.Month
 }
 

@@ -12,6 +12,7 @@ import (
 	"fanfare/internal/fact"
 	"fanfare/internal/fault"
 	"fanfare/internal/ident"
+	"fanfare/internal/page"
 	"fanfare/internal/record"
 )
 
@@ -69,6 +70,15 @@ const resumeAfter = time.Minute
 // commitJobs schedules JobCommit, or cancels it if no commit is under way.
 func (i *Import) commitJobs(now clock.Instant) []record.Job {
 	return []record.Job{{Kind: JobCommit, Workspace: i.WorkspaceID, ID: i.ID, At: now.Add(resumeAfter), Cancel: i.Status != StatusCommitting}}
+}
+
+// JobHandlers returns the handler of the background jobs of imports.
+func (s *Service) JobHandlers() []record.JobHandler {
+	return []record.JobHandler{
+		{Kind: JobCommit, Limit: record.LongJob, NeedsFacts: true, Run: func(ctx context.Context, workspace, id ident.ID, _ int64) (*clock.Instant, error) {
+			return nil, s.Resume(ctx, workspace, id)
+		}},
+	}
 }
 
 // Resume finishes a commit whose request ended before it, for example by a crash
@@ -196,6 +206,31 @@ func (s *Service) Undo(ctx context.Context, cause record.Cause, id ident.ID, mat
 		i.Touch(now, 1)
 		return s.imports.Save(ctx, i, record.Save{Cause: cause, At: now, Events: []record.Event{{Type: "import.undone"}}, Jobs: i.commitJobs(now)})
 	})
+}
+
+// UndoAgain removes undone imports from facts of an earlier time, such as those
+// of a backup, and returns how many of them had facts there.
+func (s *Service) UndoAgain(ctx context.Context, facts Facts, workspace ident.ID) (count int, err error) {
+	q := page.Query{Sort: "created_at", Status: []string{string(StatusUndone)}, Limit: page.MaxLimit}
+	for {
+		p, err := s.imports.List(ctx, workspace, q)
+		if err != nil {
+			return count, err
+		}
+		for _, d := range p.Docs {
+			rows, err := facts.Undo(ctx, workspace, d.ID())
+			if err != nil {
+				return count, fmt.Errorf("undo import %s: %w", d.ID(), err)
+			}
+			if rows > 0 {
+				count++
+			}
+		}
+		if p.Next == nil {
+			return count, nil
+		}
+		q.After = p.Next
+	}
 }
 
 func (s *Service) removeFacts(ctx context.Context, cause record.Cause, i *Import) error {

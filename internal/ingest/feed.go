@@ -79,7 +79,7 @@ func (s *Service) Ingest(ctx context.Context, cause record.Cause, f Feed) ([]byt
 	if details := f.fill(); len(details) > 0 {
 		return nil, fault.Invalid(details)
 	}
-	leave, err := s.feeds.Take(ctx, cause.Workspace, maxWait)
+	leave, err := s.takeFeed(ctx, cause.Workspace, len(f.Body))
 	if err != nil {
 		return nil, err
 	}

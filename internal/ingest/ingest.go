@@ -89,10 +89,10 @@ type Service struct {
 	parquet Parquet
 	now     func() time.Time
 	random  io.Reader
-	// feeds limits calls that send rows. largeFiles limits file parsing to one
-	// at a time: the largest file takes about 150 MB. smallFiles do not wait for
-	// large ones.
-	feeds, largeFiles, smallFiles *fairqueue.Queue
+	// largeFeeds and smallFeeds limit calls that send rows. largeFiles limits
+	// file parsing to one at a time: the largest file takes about 150 MB. Small
+	// feeds and files do not wait for large ones.
+	largeFeeds, smallFeeds, largeFiles, smallFiles *fairqueue.Queue
 }
 
 const (
@@ -102,6 +102,9 @@ const (
 	// smallFile is the size up to which a text is a small file. A Parquet file
 	// is large, whatever its size is.
 	smallFile = 1 << 20
+	// smallFeed is the size up to which the rows of a call are few, about a
+	// thousand.
+	smallFeed = 128 << 10
 )
 
 // Deps are the dependencies of a Service.
@@ -113,6 +116,8 @@ type Deps struct {
 	Files   Files
 	// Parquet may be nil. Parquet files are then rejected.
 	Parquet Parquet
+	// Founder finds whose workspaces share turns, nil for each on its own.
+	Founder fairqueue.FounderOf
 	Now     func() time.Time
 	Random  io.Reader
 }
@@ -124,10 +129,20 @@ func New(p Deps) *Service {
 		facts: p.Facts, sources: p.Sources, records: p.Records, imports: p.Imports, files: p.Files, parquet: p.Parquet,
 		now: p.Now, random: p.Random,
 		// One more than cores: a call that waits for its write uses none.
-		feeds:      fairqueue.New(fairqueue.Limits{Work: "calls that send rows", Running: cores + 1, PerWorkspace: 32}),
-		largeFiles: fairqueue.New(fairqueue.Limits{Work: "imports of large files", Running: 1, PerWorkspace: 8}),
-		smallFiles: fairqueue.New(fairqueue.Limits{Work: "imports", Running: cores, PerWorkspace: 32}),
+		largeFeeds: fairqueue.New(fairqueue.Limits{Work: "calls that send many rows", Running: cores + 1, PerWorkspace: 32}, p.Founder),
+		smallFeeds: fairqueue.New(fairqueue.Limits{Work: "calls that send rows", Running: cores + 1, PerWorkspace: 32}, p.Founder),
+		largeFiles: fairqueue.New(fairqueue.Limits{Work: "imports of large files", Running: 1, PerWorkspace: 8}, p.Founder),
+		smallFiles: fairqueue.New(fairqueue.Limits{Work: "imports", Running: cores, PerWorkspace: 32}, p.Founder),
 	}
+}
+
+// takeFeed waits for the turn of a call that sends rows.
+func (s *Service) takeFeed(ctx context.Context, workspace ident.ID, size int) (leave func(), err error) {
+	queue := s.smallFeeds
+	if size > smallFeed {
+		queue = s.largeFeeds
+	}
+	return queue.Take(ctx, workspace, maxWait)
 }
 
 // takeFile waits for the turn of a file.

@@ -2,6 +2,7 @@ package ingest_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -74,6 +75,42 @@ func TestFeedsTakeTurns(t *testing.T) {
 		if err := send("wks_one"); err != nil {
 			t.Errorf("afterwards: got %v want success", err)
 		}
+	})
+}
+
+// TestSmallFeeds wants a call with few rows not to wait for calls with many, also
+// if these have all places.
+func TestSmallFeeds(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newFakeWorld(t)
+		end := make(chan struct{})
+		s := ingest.New(ingest.Deps{
+			Facts: heldFacts{facts{w}, "wks_one", end}, Sources: w, Records: w, Imports: imports{w}, Files: files{w}, Parquet: parquet{w}, Now: w.clock, Random: w,
+		})
+		large := []byte(oneRow + strings.Repeat(" ", 1<<20))
+		send := func(workspace ident.ID, body []byte) error {
+			_, err := s.Ingest(t.Context(), causeOf(workspace), ingest.Feed{Body: body, Home: home})
+			return err
+		}
+		for _, workspace := range []ident.ID{"wks_many", "wks_more"} {
+			for range 32 {
+				go func() {
+					if err := send(workspace, large); err != nil && !fault.Is(err, fault.Unavailable) {
+						t.Errorf("%s: %v", workspace, err)
+					}
+				}()
+				synctest.Wait()
+			}
+		}
+		if err := send("wks_one", []byte(oneRow)); err != nil {
+			t.Errorf("few rows: got %v want success", err)
+		}
+		if err := send("wks_one", large); !fault.Is(err, fault.Unavailable) {
+			t.Errorf("many rows: got %v want unavailable", err)
+		}
+		close(end)
+		synctest.Wait()
 	})
 }
 

@@ -14,7 +14,9 @@ import (
 	"time"
 
 	"fanfare/internal/clock"
+	"fanfare/internal/fairqueue"
 	"fanfare/internal/ident"
+	"fanfare/internal/record"
 )
 
 // Job is one claimed job.
@@ -60,6 +62,9 @@ const (
 	poll    = time.Second
 	atOnce  = 64
 	longest = 10 * time.Minute
+	// PerFounder is how many jobs of one founder's workspaces run at once, so
+	// that there is always room for those of others.
+	PerFounder = 3 * atOnce / 4
 	// resultTimeout is the last part of a lease, reserved for storing the result. The
 	// worker may use the time before it.
 	resultTimeout = 5 * time.Second
@@ -92,6 +97,27 @@ func (r *Runner) Handle(kind string, w Worker) { r.workers[kind] = w }
 func (r *Runner) HandleLong(kind string, limit time.Duration, w Worker) {
 	r.Handle(kind, w)
 	r.limits[kind] = limit
+}
+
+// Register registers the handlers of a slice. factsWait returns how long a job
+// that needs facts has to wait for them, 0 if this node has them.
+func (r *Runner) Register(handlers []record.JobHandler, factsWait func() time.Duration) {
+	for _, h := range handlers {
+		w := func(ctx context.Context, j Job) (*clock.Instant, error) {
+			if h.NeedsFacts {
+				if wait := factsWait(); wait > 0 {
+					again := clock.At(r.now().Add(wait))
+					return &again, nil
+				}
+			}
+			return h.Run(ctx, j.WorkspaceID, ident.ID(j.Args), j.Attempt)
+		}
+		if h.Limit > 0 {
+			r.HandleLong(h.Kind, h.Limit, w)
+		} else {
+			r.Handle(h.Kind, w)
+		}
+	}
 }
 
 // Repeat registers a worker that is always scheduled, once for all nodes.
@@ -184,7 +210,7 @@ func (r *Runner) pause(ctx context.Context, wait time.Duration) {
 // waits for jobs that fit in one lease; longer jobs are canceled and continue
 // on another node or after a restart.
 func (r *Runner) run(stop context.Context, j Job) {
-	ctx := context.WithoutCancel(stop)
+	ctx := fairqueue.InBackground(context.WithoutCancel(stop))
 	again, err := r.work(ctx, stop, &j)
 	ctx, cancel := context.WithTimeout(ctx, resultTimeout)
 	defer cancel()

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"fanfare/internal/clock"
+	"fanfare/internal/fairqueue"
 	"fanfare/internal/job"
 )
 
@@ -34,6 +35,34 @@ func TestBackoff(t *testing.T) {
 			t.Errorf("attempt %d: got %v to %v want %v to %v", attempt, least, most, low, high)
 		}
 	}
+}
+
+// TestTurnsInBackground wants the work of jobs to come after requests.
+func TestTurnsInBackground(t *testing.T) {
+	t.Parallel()
+	var leave func()
+	within(t, func(r *running) {
+		q := fairqueue.New(fairqueue.Limits{Work: "jobs", Running: 1, PerWorkspace: 1}, nil)
+		var err error
+		if leave, err = q.Take(t.Context(), "wks_1", time.Minute); err != nil {
+			t.Fatal(err)
+		}
+		r.Handle("take", func(ctx context.Context, _ job.Job) (*clock.Instant, error) {
+			// A request would be refused: the workspace is at its limit.
+			own, err := q.Take(ctx, "wks_1", time.Second)
+			if err != nil {
+				t.Errorf("got %v want a turn", err)
+				return nil, err
+			}
+			own()
+			return nil, nil
+		})
+		r.store.plan("one", "take", r.start)
+	}, func(_ *testing.T, r *running) {
+		r.at(time.Second)
+		leave()
+		synctest.Wait()
+	})
 }
 
 // TestMoments checks jobs that are due later, due now with and without a

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -43,20 +44,20 @@ func openPostgres(t *testing.T, url string) store.Engine {
 }
 
 // each runs a test on both engines.
-func each(t *testing.T, test func(t *testing.T, w *storetest.World)) {
+func each(t *testing.T, test func(t *testing.T, w *storetest.Fixture)) {
 	t.Helper()
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
-		test(t, storetest.NewWorld(t, openSQLite(t)))
+		test(t, storetest.NewFixture(t, openSQLite(t)))
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
-		test(t, storetest.NewWorld(t, openPostgres(t, pgtest.URL(t))))
+		test(t, storetest.NewFixture(t, openPostgres(t, pgtest.URL(t))))
 	})
 }
 
 // claim claims the due jobs for a minute.
-func claim(t *testing.T, w *storetest.World, want int) []job.Job {
+func claim(t *testing.T, w *storetest.Fixture, want int) []job.Job {
 	t.Helper()
 	list, err := w.DB.Jobs().Claim(t.Context(), w.Now(), w.Now().Add(time.Minute), 10)
 	if err != nil || len(list) != want {
@@ -73,7 +74,7 @@ func must(t *testing.T, err error) {
 }
 
 // scheduled launches a campaign that starts in an hour.
-func scheduled(t *testing.T, w *storetest.World) ident.ID {
+func scheduled(t *testing.T, w *storetest.Fixture) ident.ID {
 	t.Helper()
 	c := w.Draft("Scheduled")
 	start := w.Now().Add(time.Hour)
@@ -101,7 +102,7 @@ func (v vain) Write(ctx context.Context, fn func(store.Tx) error) error {
 // TestRollback checks that a rolled back transaction leaves no job.
 func TestRollback(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *storetest.World) {
+	each(t, func(t *testing.T, w *storetest.Fixture) {
 		db := store.New(vain{w.Raw}, 0, w.Clock.Now, rand.Reader)
 		c := w.Draft("Never")
 		due := record.Job{Kind: campaign.JobSettle, Workspace: w.Workspace, ID: c.ID, At: w.Now()}
@@ -117,10 +118,73 @@ func TestRollback(t *testing.T) {
 	})
 }
 
+// TestFoundersTakeTurns wants the next job to be one of the founder with the
+// fewest running ones, whatever others have waiting and in however many
+// workspaces. Jobs that wait for another attempt do not count.
+func TestFoundersTakeTurns(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *storetest.Fixture) {
+		jobs := w.DB.Jobs()
+		count := 0
+		due := func(workspace ident.ID, kind string, n int) {
+			t.Helper()
+			must(t, w.Raw.Write(t.Context(), func(tx store.Tx) error {
+				for range n {
+					count++
+					id := fmt.Sprintf("job_%04d", count)
+					if _, err := tx.Exec(`INSERT INTO job (id, workspace_id, kind, args, uniq, run_at, attempt, last_error) VALUES ($1, $2, $3, '', $4, $5, 0, '')`,
+						id, string(workspace), kind, id, int64(w.Now())); err != nil {
+						return err
+					}
+				}
+				return nil
+			}))
+			w.Clock.Advance(time.Second)
+		}
+		owned := func(email string) ident.ID { id, _, _ := w.AddWorkspace(email); return id }
+		first, second, other, third := owned("ada@example.com"), owned("ada@example.com"), owned("eve@example.com"), owned("bob@example.com")
+		due(first, "count", 70)
+		due(second, "count", 70)
+		due(other, "count", 2)
+		claimed := func(most int) (list []ident.ID, running []job.Job) {
+			t.Helper()
+			running, err := jobs.Claim(t.Context(), w.Now(), w.Now().Add(time.Hour), most)
+			must(t, err)
+			for _, j := range running {
+				list = append(list, j.WorkspaceID)
+			}
+			slices.Sort(list)
+			return list, running
+		}
+		want := func(most int, want ...ident.ID) []job.Job {
+			t.Helper()
+			got, running := claimed(most)
+			slices.Sort(want)
+			if !slices.Equal(got, want) {
+				t.Errorf("got jobs of %v want %v", got, want)
+			}
+			return running
+		}
+		want(3, first, first, other)
+		due(third, "count", 1)
+		want(1, third)
+		want(1, other)
+		got, running := claimed(1000)
+		if len(got) != job.PerFounder-2 {
+			t.Errorf("got %d more jobs of one founder want %d", len(got), job.PerFounder-2)
+		}
+		want(10)
+		due(second, record.JobPush, 1)
+		want(10, second)
+		must(t, jobs.Again(t.Context(), running[0], w.Now().Add(time.Hour), "failed"))
+		want(10, first)
+	})
+}
+
 // TestPlannedWhileRunning changes the schedule while the job for it runs.
 func TestPlannedWhileRunning(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *storetest.World) {
+	each(t, func(t *testing.T, w *storetest.Fixture) {
 		jobs, id := w.DB.Jobs(), scheduled(t, w)
 		w.Clock.Advance(time.Hour)
 		running := claim(t, w, 1)[0]
@@ -152,7 +216,7 @@ func TestPlannedWhileRunning(t *testing.T) {
 // TestFence checks workers that finish after their lease.
 func TestFence(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *storetest.World) {
+	each(t, func(t *testing.T, w *storetest.Fixture) {
 		jobs := w.DB.Jobs()
 		must(t, jobs.Ensure(t.Context(), "hourly", w.Now()))
 		first := claim(t, w, 1)[0]
@@ -164,7 +228,7 @@ func TestFence(t *testing.T) {
 		if second.ID != first.ID || second.Attempt != 2 {
 			t.Errorf("after the lease: claimed %+v", second)
 		}
-		late := func(w *storetest.World, j job.Job) {
+		late := func(w *storetest.Fixture, j job.Job) {
 			t.Helper()
 			must(t, jobs.Again(t.Context(), j, w.Now(), "late"))
 			must(t, jobs.Done(t.Context(), j))
@@ -194,7 +258,7 @@ func TestFence(t *testing.T) {
 // TestRelease restarts after a crash.
 func TestRelease(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *storetest.World) {
+	each(t, func(t *testing.T, w *storetest.Fixture) {
 		jobs := w.DB.Jobs()
 		must(t, jobs.Ensure(t.Context(), "claimed", w.Now()))
 		claim(t, w, 1)
@@ -223,7 +287,7 @@ func TestRelease(t *testing.T) {
 
 func TestEnsure(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *storetest.World) {
+	each(t, func(t *testing.T, w *storetest.Fixture) {
 		var group sync.WaitGroup
 		for range 8 {
 			group.Go(func() {
@@ -242,7 +306,7 @@ func TestEnsure(t *testing.T) {
 }
 
 // addJobs schedules many jobs at once.
-func addJobs(t *testing.T, w *storetest.World, n int, at clock.Instant) {
+func addJobs(t *testing.T, w *storetest.Fixture, n int, at clock.Instant) {
 	t.Helper()
 	must(t, w.Raw.Write(t.Context(), func(tx store.Tx) error {
 		for i := range n {
@@ -261,7 +325,7 @@ func addJobs(t *testing.T, w *storetest.World, n int, at clock.Instant) {
 // statistics.
 func TestClaimAtMost(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *storetest.World) {
+	each(t, func(t *testing.T, w *storetest.Fixture) {
 		addJobs(t, w, 500, w.Now().Add(-time.Hour))
 		seen := map[ident.ID]bool{}
 		for most := 1; len(seen) < 500; most = most%16 + 1 {
@@ -277,6 +341,8 @@ func TestClaimAtMost(t *testing.T) {
 					t.Fatalf("%s was claimed twice", j.ID)
 				}
 				seen[j.ID] = true
+				// One founder has no more than some running at once.
+				must(t, w.DB.Jobs().Done(t.Context(), j))
 			}
 		}
 	})
@@ -310,7 +376,7 @@ func TestTwoNodes(t *testing.T) {
 	t.Parallel()
 	const n = 300
 	url := pgtest.URL(t)
-	w := storetest.NewWorld(t, openPostgres(t, url))
+	w := storetest.NewFixture(t, openPostgres(t, url))
 	var r runs
 	r.left.Store(n)
 	addJobs(t, w, n, clock.At(time.Now().Add(-time.Minute)))
@@ -359,7 +425,7 @@ func waitFor(t *testing.T, so func() bool) {
 // the job wakes the runner.
 func TestSchedule(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *storetest.World) {
+	each(t, func(t *testing.T, w *storetest.Fixture) {
 		runner := job.New(w.DB.Jobs(), w.Clock.Now, slog.New(slog.DiscardHandler))
 		var settled atomic.Int64
 		runner.Handle(campaign.JobSettle, func(ctx context.Context, j job.Job) (*clock.Instant, error) {

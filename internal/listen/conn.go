@@ -33,42 +33,46 @@ type conn struct {
 	release func()
 	once    sync.Once
 
-	// network is the unit of the cap per address; exempt connections have no
-	// such cap.
-	network netip.Prefix
+	// prefix is the unit of the cap per address, and network are its
+	// connections; exempt ones have no such cap. index is the position in
+	// places.all.
+	prefix  netip.Prefix
+	network *networkConns
 	exempt  bool
-	// idle is the time since which the connection has had no request, by the
-	// clock of places, requestRuns or cutOff.
-	idle atomic.Int64
+	index   int
+	// progress is what the requests of the connection do.
+	progress Progress
 	// writing is the number of writes in progress.
 	writing atomic.Int32
 
-	// stall is how long a write may make no progress; stalled reports that a
-	// write exceeded it.
-	stall   time.Duration
-	stalled atomic.Bool
-	mu      sync.Mutex
-	// until is the server's write deadline, if any; extended is when the stall
-	// time was last restarted.
-	until, extended time.Time
+	// stalled reports that a write exceeded the patience.
+	stalled  atomic.Bool
+	mu       sync.Mutex
+	patience patience
+	// until is the server's write deadline, if any; deadline is the one that
+	// holds.
+	until, deadline time.Time
 }
 
 // maxPiece is how many bytes a client must read before the stall time restarts:
 // the size of a TLS record.
 const maxPiece = 16 << 10
 
-// Write fails if the client reads nothing for the stall time. A client that
-// reads one piece within that time may take any time for the whole.
+// Write fails if the client reads more slowly than its patience allows.
 func (c *conn) Write(p []byte) (n int, err error) {
 	c.writing.Add(1)
 	defer c.writing.Add(-1)
 	for {
 		piece := p[:min(len(p), maxPiece)]
-		if err := c.extend(); err != nil {
+		begin, err := c.extend()
+		if err != nil {
 			return n, err
 		}
 		m, err := c.Conn.Write(piece)
 		n += m
+		c.mu.Lock()
+		c.patience.spend(time.Since(begin), m, c.progress.verified())
+		c.mu.Unlock()
 		if errors.Is(err, os.ErrDeadlineExceeded) {
 			// Nothing more is sent to this client, not even a TLS close.
 			c.stalled.Store(true)
@@ -79,38 +83,39 @@ func (c *conn) Write(p []byte) (n int, err error) {
 	}
 }
 
-// extend moves the write deadline. It does so only after a part of the stall
-// time has passed, because small responses follow each other quickly.
-func (c *conn) extend() error {
+// extend moves the write deadline and returns the time. It does not move it by
+// less than a part of the stall time, because small responses follow each other
+// quickly.
+func (c *conn) extend() (now time.Time, err error) {
 	if c.stalled.Load() {
-		return os.ErrDeadlineExceeded
+		return now, os.ErrDeadlineExceeded
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	now := time.Now() //nolint:forbidigo // sockets know only the machine's own time
-	if now.Sub(c.extended) < c.stall/16 {
-		return nil
+	now = time.Now() //nolint:forbidigo // sockets know only the machine's own time
+	want := c.limit(now)
+	if more := want.Sub(c.deadline); more >= 0 && more < c.patience.stall/16 {
+		return now, nil
 	}
-	c.extended = now
-	return c.Conn.SetWriteDeadline(c.limit(now))
+	c.deadline = want
+	return now, c.Conn.SetWriteDeadline(want)
 }
 
 // limit returns the earlier of both deadlines for a write that starts now.
 func (c *conn) limit(now time.Time) time.Time {
-	if end := now.Add(c.stall); c.until.IsZero() || end.Before(c.until) {
+	if end := now.Add(c.patience.remaining(c.progress.verified())); c.until.IsZero() || end.Before(c.until) {
 		return end
 	}
 	return c.until
 }
 
-// SetWriteDeadline implements net.Conn. It never allows more than the stall
-// time.
+// SetWriteDeadline implements net.Conn. It never allows more than the patience.
 func (c *conn) SetWriteDeadline(t time.Time) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	now := time.Now() //nolint:forbidigo // sockets know only the machine's own time
-	c.until, c.extended = t, now
-	return c.Conn.SetWriteDeadline(c.limit(now))
+	c.until = t
+	c.deadline = c.limit(time.Now()) //nolint:forbidigo // sockets know only the machine's own time
+	return c.Conn.SetWriteDeadline(c.deadline)
 }
 
 // SetDeadline implements net.Conn.

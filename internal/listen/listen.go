@@ -166,7 +166,7 @@ func (l *Listener) openDoors(secure http.Handler, plain PlainHandler) error {
 	if l.stopping() {
 		return nil
 	}
-	for _, r := range l.rooms() {
+	for _, r := range l.servers() {
 		go r.serve()
 	}
 	if l.managed != nil {
@@ -212,7 +212,7 @@ func (l *Listener) accept() error {
 
 // admitConn reserves a place for c, or closes c if none is free.
 func (l *Listener) admitConn(c net.Conn) {
-	counted := &conn{Conn: c, stall: l.cfg.WriteTimeout}
+	counted := &conn{Conn: c, patience: newPatience(l.cfg.WriteTimeout)}
 	counted.release = func() {
 		l.places.remove(counted)
 		l.mu.Lock()
@@ -327,11 +327,11 @@ func (l *Listener) Shutdown(ctx context.Context) error {
 	}
 	l.settle(ctx)
 	l.mu.Lock()
-	rooms := l.rooms()
+	servers := l.servers()
 	l.mu.Unlock()
 	var wg sync.WaitGroup
-	errs := make([]error, len(rooms))
-	for i, r := range rooms {
+	errs := make([]error, len(servers))
+	for i, r := range servers {
 		wg.Go(func() { errs[i] = r.shutdown(ctx) })
 	}
 	wg.Wait()
@@ -406,8 +406,8 @@ func (l *Listener) stopping() bool {
 	}
 }
 
-// rooms returns every server that Serve has created. The caller must hold mu.
-func (l *Listener) rooms() []*protocolServer {
+// servers returns every server that Serve has created. The caller must hold mu.
+func (l *Listener) servers() []*protocolServer {
 	var all []*protocolServer
 	for _, d := range []*serverPair{l.secure, l.plain} {
 		if d != nil {

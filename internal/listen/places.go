@@ -9,17 +9,6 @@ import (
 	"time"
 )
 
-// Values of conn.idle besides a time.
-const (
-	requestRuns = 0
-	cutOff      = -1 // closed to make room for another connection
-)
-
-// minIdle is how long a connection must have been idle before it is closed to
-// make room: net/http calls an HTTP/2 connection idle just before it sends the
-// last bytes of a response.
-const minIdle = 100 * time.Millisecond
-
 // places holds the open connections, with a cap in total and one per address.
 type places struct {
 	max, maxPerIP int
@@ -28,112 +17,134 @@ type places struct {
 	start         time.Time
 
 	mu       sync.Mutex
-	total    int
-	networks map[netip.Prefix][]*conn
+	all      []*conn
+	networks map[netip.Prefix]*networkConns
 }
+
+// networkConns are the connections of one address.
+type networkConns struct{ conns []*conn }
 
 func newPlaces(maxConns, maxPerIP int, exempt func(netip.Addr) bool, now func() time.Time) *places {
-	return &places{max: maxConns, maxPerIP: maxPerIP, exempt: exempt, now: now, start: now(), networks: make(map[netip.Prefix][]*conn)}
+	return &places{max: maxConns, maxPerIP: maxPerIP, exempt: exempt, now: now, start: now(), networks: make(map[netip.Prefix]*networkConns)}
 }
 
-// clock returns the nanoseconds since start, at least 1.
-func (p *places) clock() int64 { return max(1, int64(p.now().Sub(p.start))) }
+// clock returns the milliseconds since start, at least 1.
+func (p *places) clock() int64 { return max(1, p.now().Sub(p.start).Milliseconds()) }
 
 // admit reserves a place for c until c is closed. If a cap is reached, it closes
-// an idle connection to make room, and returns false if there is none. It never
-// waits for a client.
-// Choice: an idle connection costs its client nothing, so that a cap that
-// refuses newcomers would let a few addresses keep all others out. A client
-// whose idle connection was closed opens another one.
+// another connection to make room. It returns false only if the server works on
+// requests of verified callers on all connections. It never waits for a client.
+//
+// Choice: a connection that is idle, or whose request waits for its client,
+// costs the client nothing, so that a cap that refuses new connections would let
+// a few addresses keep all others out. A client whose connection was closed
+// opens another one. No list of trusted clients and no reserved places are
+// needed: nobody knows who a new connection belongs to, so that it must come in
+// first.
 func (p *places) admit(c *conn) bool {
 	peer := peerOf(c.RemoteAddr().String())
-	c.network, c.exempt = network(peer), p.exempt(peer)
-	c.idle.Store(p.clock())
-	for !p.add(c) {
-		idle, since := p.longestIdle(c)
-		if idle == nil {
-			return false
+	c.prefix, c.exempt = network(peer), p.exempt(peer)
+	c.progress.state.Store(p.clock() << sinceShift)
+	for {
+		added, victim, state := p.add(c)
+		if added || victim == nil {
+			return added
 		}
-		if idle.idle.CompareAndSwap(since, cutOff) {
-			_ = idle.Close()
+		if victim.progress.state.CompareAndSwap(int64(state), 0) {
+			_ = victim.Close()
 		}
 	}
-	return true
 }
 
-// add reserves a place for c unless a cap is reached.
-func (p *places) add(c *conn) bool {
+// add reserves a place for c. If a cap is reached, it returns the connection to
+// close first, nil if there is none. The cap per address gives way to requests
+// that the server works on; other limits bound their number.
+func (p *places) add(c *conn) (added bool, victim *conn, state progressState) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.total >= p.max || p.networkFull(c) {
-		return false
+	own := p.networks[c.prefix]
+	if !c.exempt && own != nil && len(own.conns) >= p.maxPerIP {
+		victim, state = p.firstToClose(own.conns)
 	}
-	p.networks[c.network] = append(p.networks[c.network], c)
-	p.total++
-	return true
+	if victim == nil && len(p.all) >= p.max {
+		if victim, state = p.firstToClose(p.all); victim == nil {
+			return false, nil, 0
+		}
+	}
+	if victim != nil {
+		return false, victim, state
+	}
+	if own == nil {
+		own = &networkConns{}
+		p.networks[c.prefix] = own
+	}
+	c.network = own
+	own.conns = append(own.conns, c)
+	c.index = len(p.all)
+	p.all = append(p.all, c)
+	return true, nil, 0
 }
 
 // remove frees the place of c.
 func (p *places) remove(c *conn) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.total--
-	conns := p.networks[c.network]
-	i := slices.Index(conns, c)
-	if conns = slices.Delete(conns, i, i+1); len(conns) == 0 {
-		delete(p.networks, c.network)
-		return
+	last := len(p.all) - 1
+	p.all[c.index] = p.all[last]
+	p.all[c.index].index = c.index
+	p.all[last] = nil
+	p.all = p.all[:last]
+	own := c.network
+	i := slices.Index(own.conns, c)
+	if own.conns = slices.Delete(own.conns, i, i+1); len(own.conns) == 0 {
+		delete(p.networks, c.prefix)
 	}
-	p.networks[c.network] = conns
 }
 
-// networkFull reports whether the network of c has reached the cap per address.
-// The caller must hold mu.
-func (p *places) networkFull(c *conn) bool {
-	return !c.exempt && len(p.networks[c.network]) >= p.maxPerIP
-}
-
-// longestIdle returns the idle connection to close for c, and since when it is
-// idle: the oldest of c's own network if that is full, otherwise the oldest of
-// the network with the most connections. Networks without a cap come last. It
-// returns nil if no connection is idle.
-func (p *places) longestIdle(c *conn) (oldest *conn, since int64) {
-	latest := p.clock() - int64(minIdle)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.networkFull(c) {
-		return oldestOf(p.networks[c.network], latest)
-	}
-	most := 0
-	for _, conns := range p.networks {
-		if len(conns) < most {
-			continue
-		}
-		candidate, at := oldestOf(conns, latest)
-		if candidate == nil {
-			continue
-		}
-		n := len(conns)
-		if candidate.exempt {
-			n = 0
-		}
-		if oldest == nil || n > most || n == most && at < since {
-			oldest, since, most = candidate, at, n
-		}
-	}
-	return oldest, since
-}
-
-// oldestOf returns the connection that has been idle for the longest time, nil
-// if none has been idle since latest.
-func oldestOf(conns []*conn, latest int64) (oldest *conn, since int64) {
+// firstToClose returns the connection to close for a new one, with its state,
+// nil if there is none. Those that are just idle or have a verified caller come
+// last. Among the others, those of the address with the most connections come
+// first, of these the idle ones, and then the one that has been so for the
+// longest time. Addresses without a cap come last. The caller must hold mu.
+func (p *places) firstToClose(conns []*conn) (first *conn, state progressState) {
+	now := p.clock()
+	var best, key closeKey
 	for _, c := range conns {
-		at := c.idle.Load()
-		if at > requestRuns && at <= latest && (oldest == nil || at < since) && c.writing.Load() == 0 {
-			oldest, since = c, at
+		s := progressState(c.progress.state.Load())
+		switch key.rank = s.rankAt(now); {
+		case key.rank == rankNever:
+			continue
+		case s&stateRuns == 0 && c.writing.Load() > 0:
+			key.rank = rankJustIdle
+		}
+		key.since, key.others = s.since(), 0
+		if !c.exempt {
+			key.others = len(c.network.conns)
+		}
+		if first == nil || key.before(best) {
+			first, state, best = c, s, key
 		}
 	}
-	return oldest, since
+	return first, state
+}
+
+// closeKey orders connections by which to close first.
+type closeKey struct {
+	rank   rank
+	others int
+	since  int64
+}
+
+func (a closeKey) before(b closeKey) bool {
+	switch {
+	case a.rank != b.rank && max(a.rank, b.rank) > rankAnonymous:
+		return a.rank < b.rank
+	case a.others != b.others:
+		return a.others > b.others
+	case a.rank != b.rank:
+		return a.rank < b.rank
+	}
+	return a.since < b.since
 }
 
 // track is the ConnState hook of the servers. A connection is idle until its
@@ -142,14 +153,14 @@ func (p *places) track(nc net.Conn, state http.ConnState) {
 	c := countedConn(nc)
 	switch state {
 	case http.StateActive:
-		if at := c.idle.Load(); at == cutOff || !c.idle.CompareAndSwap(at, requestRuns) {
+		if !c.progress.begin(p.clock()) {
 			// The header arrived while the connection was being closed. The
 			// request must not run, because its response would be lost.
 			// net/http recovers from this panic.
 			panic(http.ErrAbortHandler)
 		}
 	case http.StateIdle:
-		c.idle.CompareAndSwap(requestRuns, p.clock())
+		c.progress.end(p.clock())
 	default:
 	}
 }

@@ -37,12 +37,12 @@ func (l *Listener) newDoor(h http.Handler, stall time.Duration) *serverPair {
 	http2.SetHTTP2(true)
 	http2.SetUnencryptedHTTP2(true)
 	return &serverPair{
-		one: l.newRoom(limitBodyRead(h, l.now), &http1, headerHTTP1),
-		two: l.newRoom(limitStalledStreams(h, stall), &http2, headerHTTP2),
+		one: l.newProtocolServer(limitBodyRead(h, l.now), &http1, headerHTTP1),
+		two: l.newProtocolServer(limitStalledStreams(h, stall), &http2, headerHTTP2),
 	}
 }
 
-func (l *Listener) newRoom(h http.Handler, speaks *http.Protocols, maxHeader int) *protocolServer {
+func (l *Listener) newProtocolServer(h http.Handler, speaks *http.Protocols, maxHeader int) *protocolServer {
 	return &protocolServer{queue: newQueue(), server: &http.Server{
 		Handler:           h,
 		Protocols:         speaks,
@@ -50,6 +50,7 @@ func (l *Listener) newRoom(h http.Handler, speaks *http.Protocols, maxHeader int
 		ReadHeaderTimeout: headerTimeout,
 		IdleTimeout:       idleTimeout,
 		ConnState:         l.places.track,
+		ConnContext:       withProgress,
 		ErrorLog:          log.New(l.noise, "", 0),
 		// The handler answers OPTIONS *, like every other request.
 		DisableGeneralOptionsHandler: true,
@@ -83,24 +84,26 @@ func limitBodyRead(h http.Handler, now func() time.Time) http.Handler {
 	})
 }
 
-// limitStalledStreams cancels HTTP/2 responses of which the client reads nothing for the
-// stall time. The connection's own deadline does not detect them: a client can
-// read other responses, or only pings, and leave a stream without a window.
+// limitStalledStreams cancels HTTP/2 responses that the client reads more slowly
+// than its patience allows. The connection's own deadline does not detect them:
+// a client can read other responses, or only pings, and leave a stream without a
+// window.
 func limitStalledStreams(h http.Handler, stall time.Duration) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s := &progressWriter{ResponseWriter: w, control: http.NewResponseController(w), stall: stall}
+		s := &progressWriter{ResponseWriter: w, control: http.NewResponseController(w), progress: ProgressOf(r.Context()), patience: newPatience(stall)}
 		h.ServeHTTP(s, r)
 		// The server sends the rest of its own buffer after this.
 		s.extend()
 	})
 }
 
-// progressWriter is a ResponseWriter whose writes must make progress. A handler may
-// take any time between writes.
+// progressWriter is a ResponseWriter that cancels a response which the client reads
+// too slowly. A handler may take any time between writes.
 type progressWriter struct {
 	http.ResponseWriter
-	control *http.ResponseController
-	stall   time.Duration
+	control  *http.ResponseController
+	progress *Progress
+	patience patience
 	// written is the number of bytes written.
 	written int
 }
@@ -118,9 +121,10 @@ func (s *progressWriter) Write(p []byte) (n int, err error) {
 	defer func() { _ = s.control.SetWriteDeadline(time.Time{}) }()
 	for {
 		piece := p[:min(len(p), maxPiece)]
-		s.extend()
+		begin := s.extend()
 		m, err := s.ResponseWriter.Write(piece)
 		n += m
+		s.patience.spend(time.Since(begin), m, s.progress.verified())
 		if p = p[len(piece):]; err != nil || len(p) == 0 {
 			return n, err
 		}
@@ -134,10 +138,12 @@ func (s *progressWriter) Flush() {
 	_ = s.control.SetWriteDeadline(time.Time{})
 }
 
-// extend renews the deadline for the next piece. It fails only on a closed
-// stream.
-func (s *progressWriter) extend() {
-	_ = s.control.SetWriteDeadline(time.Now().Add(s.stall)) //nolint:forbidigo // sockets know only the machine's own time
+// extend renews the deadline for the next piece and returns the time. It fails
+// only on a closed stream.
+func (s *progressWriter) extend() time.Time {
+	now := time.Now() //nolint:forbidigo // sockets know only the machine's own time
+	_ = s.control.SetWriteDeadline(now.Add(s.patience.remaining(s.progress.verified())))
+	return now
 }
 
 // hurry sets a short deadline for the whole exchange, for a listener that

@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"context"
+	"slices"
 
 	"fanfare/internal/analytics"
 	"fanfare/internal/clock"
@@ -41,6 +42,18 @@ func (c Connections) Totals(ctx context.Context, workspace ident.ID, s *fact.Sou
 		totals[g.Bucket] = v
 	}
 	return totals, nil
+}
+
+// Sources returns the connections that have facts.
+func (c Connections) Sources(ctx context.Context, workspace ident.ID) ([]ident.ID, error) {
+	state, err := c.State(ctx, workspace)
+	var ids []ident.ID
+	for i := range state.Sources {
+		if id := state.Sources[i].Connection; !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids, err
 }
 
 // Erase deletes everything that came through a connection.

@@ -4,6 +4,7 @@
 package oidc
 
 import (
+	"cmp"
 	"context"
 	"crypto/subtle"
 	"errors"
@@ -27,8 +28,18 @@ type Options struct {
 	Issuer       string
 	ClientID     string
 	ClientSecret secret.Text
-	HTTP         *http.Client
-	Now          func() time.Time
+	// Name is the label of the sign-in button, by default "single sign-on".
+	Name string
+	HTTP *http.Client
+	Now  func() time.Time
+}
+
+// Label returns the label of the sign-in button, empty if single sign-on is off.
+func (o Options) Label() string {
+	if o.Issuer == "" {
+		return ""
+	}
+	return cmp.Or(o.Name, "single sign-on")
 }
 
 // Check returns an error with its fix if the options are invalid.

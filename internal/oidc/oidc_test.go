@@ -223,3 +223,16 @@ func TestCheck(t *testing.T) {
 		}
 	}
 }
+
+func TestLabel(t *testing.T) {
+	t.Parallel()
+	for want, o := range map[string]oidc.Options{
+		"":               {Name: "Example"},
+		"Example":        {Issuer: "https://id.example.com", Name: "Example"},
+		"single sign-on": {Issuer: "https://id.example.com"},
+	} {
+		if got := o.Label(); got != want {
+			t.Errorf("got %q want %q", got, want)
+		}
+	}
+}

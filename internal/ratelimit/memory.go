@@ -102,8 +102,11 @@ func (m *Memory) Load(ctx context.Context, from UsageStore) error {
 	return nil
 }
 
-// Save writes the counters that changed. If it is called every second, a crash
-// loses at most one second.
+// SaveEvery is how often Save runs. A crash loses at most the requests of this
+// time.
+const SaveEvery = time.Second
+
+// Save writes the counters that changed.
 func (m *Memory) Save(ctx context.Context, to UsageStore) error {
 	changed := map[ident.ID]Usage{}
 	m.mu.RLock()

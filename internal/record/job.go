@@ -1,6 +1,9 @@
 package record
 
 import (
+	"context"
+	"time"
+
 	"fanfare/internal/clock"
 	"fanfare/internal/ident"
 )
@@ -17,6 +20,23 @@ type Job struct {
 	// Cancel removes the job instead of scheduling it.
 	Cancel bool
 }
+
+// JobHandler runs the jobs of one kind. A slice lists the handlers of its jobs,
+// and the runner of background jobs calls them.
+type JobHandler struct {
+	Kind string
+	// Limit is how long a run may take. With 0 it must fit in one lease.
+	Limit time.Duration
+	// NeedsFacts postpones the jobs while this node has no facts.
+	NeedsFacts bool
+	// Run gets the workspace and the ID of the Job and how many times it was
+	// tried. It returns the time of the next run, nil for none. After an error
+	// the job is retried. Repeated runs must be safe.
+	Run func(ctx context.Context, workspace, id ident.ID, attempt int64) (again *clock.Instant, err error)
+}
+
+// LongJob is the limit of a job that visits many records or calls platforms.
+const LongJob = 10 * time.Minute
 
 // Kinds of jobs that one slice schedules and another one runs. A slice that
 // does both declares the kind itself.

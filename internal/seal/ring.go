@@ -27,6 +27,8 @@ type Ring struct {
 
 	mu   sync.RWMutex
 	file keyring
+	// read is the file as it was last read or written.
+	read fs.FileInfo
 }
 
 // keyring is the content of the file. Keys are base64.
@@ -120,6 +122,7 @@ func (r *Ring) Active() string {
 
 // IDs returns the ids of all keys.
 func (r *Ring) IDs() []string {
+	r.refresh()
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	return slices.Sorted(maps.Keys(r.file.Keys))
@@ -134,6 +137,7 @@ func (r *Ring) Has(id string) bool {
 // Add creates a new active key. The file has it before it is used. Older keys
 // stay until they are dropped.
 func (r *Ring) Add() (id string, err error) {
+	r.refresh()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	next, err := r.file.withNewKey(r.random)
@@ -150,6 +154,7 @@ func (r *Ring) Add() (id string, err error) {
 // Drop removes a key. The caller must know that it wraps no secret any more.
 // The active key cannot be dropped.
 func (r *Ring) Drop(id string) error {
+	r.refresh()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.file.Keys[id] == nil {
@@ -168,16 +173,40 @@ func (r *Ring) Drop(id string) error {
 }
 
 func (r *Ring) active() (id string, key []byte) {
+	r.refresh()
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	return r.file.Active, r.file.Keys[r.file.Active]
 }
 
 func (r *Ring) key(id string) ([]byte, bool) {
+	r.refresh()
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	key, ok := r.file.Keys[id]
 	return key, ok
+}
+
+// refresh reads the file again if another node that shares it has replaced the
+// keys. A file that cannot be read changes nothing: the keys in memory still work.
+func (r *Ring) refresh() {
+	info, err := os.Stat(r.path)
+	if err != nil {
+		return
+	}
+	r.mu.RLock()
+	same := r.read != nil && os.SameFile(info, r.read) && info.ModTime().Equal(r.read.ModTime()) && info.Size() == r.read.Size()
+	r.mu.RUnlock()
+	if same {
+		return
+	}
+	next, err := Open(r.path, r.random)
+	if err != nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.file, r.read = next.file, info
 }
 
 func (k keyring) check() error {

@@ -2,17 +2,34 @@ package seal
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
+
+	"fanfare/internal/ident"
 )
 
-// Secrets are the stored secrets that a Ring encrypts.
-type Secrets interface {
-	// MasterKeys returns the ids of the keys that stored secrets need, sorted.
-	MasterKeys(ctx context.Context) ([]string, error)
-	// Rewrap encrypts every secret with the active key and returns how many it
-	// changed.
-	Rewrap(ctx context.Context) (int, error)
+// Rewrap encrypts all secrets of one kind with the active key and returns how
+// many it changed.
+type Rewrap func(ctx context.Context) (int, error)
+
+// RewrapEach returns the Rewrap of a kind of secret that belongs to workspaces.
+func RewrapEach(workspaces func(context.Context) ([]ident.ID, error), rewrap func(ctx context.Context, workspace ident.ID) (int, error)) Rewrap {
+	return func(ctx context.Context) (count int, err error) {
+		ids, err := workspaces(ctx)
+		if err != nil {
+			return 0, err
+		}
+		for _, id := range ids {
+			n, err := rewrap(ctx, id)
+			count += n
+			if err != nil {
+				return count, err
+			}
+		}
+		return count, nil
+	}
 }
 
 // Rotated is the result of a master key rotation.
@@ -25,20 +42,28 @@ type Rotated struct {
 }
 
 // Rotate creates a new master key, encrypts every secret with it and removes the
-// old keys. It can be interrupted and repeated: it removes a key only when no
-// secret needs it.
-func (r *Ring) Rotate(ctx context.Context, secrets Secrets) (out Rotated, err error) {
+// old keys. stored lists all sealed texts; together the rewraps cover them. It
+// can be interrupted and repeated: it removes a key only when no secret needs it.
+func (r *Ring) Rotate(ctx context.Context, stored func(context.Context) ([]string, error), rewraps ...Rewrap) (out Rotated, err error) {
+	if r == nil {
+		return out, errors.New("there is no master key; set --master-key")
+	}
 	old := r.IDs()
 	if out.Active, err = r.Add(); err != nil {
 		return out, fmt.Errorf("add master key: %w", err)
 	}
-	if out.Rewrapped, err = secrets.Rewrap(ctx); err != nil {
-		return out, err
+	for _, rewrap := range rewraps {
+		n, err := rewrap(ctx)
+		out.Rewrapped += n
+		if err != nil {
+			return out, err
+		}
 	}
-	used, err := secrets.MasterKeys(ctx)
+	sealed, err := stored(ctx)
 	if err != nil {
 		return out, err
 	}
+	used := KeyIDs(sealed)
 	for _, id := range old {
 		if slices.Contains(used, id) {
 			return out, fmt.Errorf("a secret was stored with master key %s meanwhile: run the command again", id)
@@ -49,6 +74,20 @@ func (r *Ring) Rotate(ctx context.Context, secrets Secrets) (out Rotated, err er
 		out.Dropped = append(out.Dropped, id)
 	}
 	return out, nil
+}
+
+// WarnMissing logs the keys of stored secrets that the ring lacks. A nil Ring
+// has no key.
+//
+// Choice: a server that lacks such a key still starts, because everything else
+// works. Features that need the secrets report that access must be granted
+// again.
+func (r *Ring) WarnMissing(used []string, log *slog.Logger) {
+	for _, id := range used {
+		if r == nil || !r.Has(id) {
+			log.Warn("master key missing: restore the file with this key, or enter the secrets and reconnect the platforms again", "master_key", id)
+		}
+	}
 }
 
 // KeyIDs returns the ids of the keys of sealed texts, sorted, each once.

@@ -47,7 +47,7 @@ func (s seeds) Open(user ident.ID, field, sealed string) (secret.Text, error) {
 
 // house is the service on a real store, with a workspace and its owner.
 type house struct {
-	*storetest.World
+	*storetest.Fixture
 	*signin.Service
 	issuer *issuer
 	sealer *page.Sealer
@@ -64,7 +64,7 @@ func newHouse(t *testing.T) *house {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &house{World: storetest.NewWorld(t, e), issuer: &issuer{}, sealer: sealer}
+	h := &house{Fixture: storetest.NewFixture(t, e), issuer: &issuer{}, sealer: sealer}
 	h.restart(seeds{ring})
 	h.HashCheaply()
 	t.Cleanup(func() { h.Wait() })

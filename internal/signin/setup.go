@@ -22,6 +22,16 @@ func (s *Service) NeedsSetup(ctx context.Context) (bool, error) {
 	return !anybody, err
 }
 
+// SetupURL returns the one-time link to set up the owner, empty if a user can
+// already sign in.
+func (s *Service) SetupURL(ctx context.Context) (string, error) {
+	token, needed, err := s.SetupToken(ctx)
+	if err != nil || !needed {
+		return "", err
+	}
+	return s.Origin() + "/setup#" + token, nil
+}
+
 // SetupToken returns the token for the first-run setup, and false if a user can
 // already sign in. The token stays the same within this process and replaces
 // that of an earlier process.

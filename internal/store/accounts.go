@@ -28,10 +28,10 @@ func (db *DB) Accounts() *Accounts { return &Accounts{db} }
 var (
 	workspaceTable = newTable(table{
 		name: "workspace", key: []string{"id"},
-		columns: names("id", "name", "plan", "timezone", "currency", "suspended", "created_at", "require_approval", "model_budget", "endless_keys"),
+		columns: names("id", "name", "plan", "timezone", "currency", "suspended", "created_at", "require_approval", "model_budget", "endless_keys", "founder"),
 	})
 	userTable = newTable(table{
-		name: "account_user", key: []string{"id"}, columns: names("id", "email", "name", "service", "created_at"),
+		name: "account_user", key: []string{"id"}, columns: names("id", "email", "name", "service", "created_at", "founder"),
 	})
 	memberTable = newTable(table{
 		name: "member", key: []string{"workspace_id", "user_id"}, columns: names("workspace_id", "user_id", "role", "inactive_at"),
@@ -64,12 +64,12 @@ func readWorkspace(r *Rows) account.Workspace {
 	if budget, ok := r.IntOrNull(); ok {
 		w.ModelBudget = &budget
 	}
-	w.EndlessKeys = r.Bool()
+	w.EndlessKeys, w.Founder = r.Bool(), ident.ID(r.Text())
 	return w
 }
 
 func readUser(r *Rows) account.User {
-	return account.User{ID: ident.ID(r.Text()), Email: r.Text(), Name: r.Text(), Service: r.Bool(), CreatedAt: clock.Instant(r.Int())}
+	return account.User{ID: ident.ID(r.Text()), Email: r.Text(), Name: r.Text(), Service: r.Bool(), CreatedAt: clock.Instant(r.Int()), Founder: ident.ID(r.Text())}
 }
 
 func readKey(r *Rows) (account.Key, error) {
@@ -141,22 +141,27 @@ func workspaceValues(w *account.Workspace) []any {
 	}
 	return []any{
 		string(w.ID), w.Name, string(w.Plan), w.Timezone, string(w.Currency), boolToInt(w.Suspended), int64(w.CreatedAt),
-		boolToInt(w.RequireApproval), budget, boolToInt(w.EndlessKeys),
+		boolToInt(w.RequireApproval), budget, boolToInt(w.EndlessKeys), string(w.Founder),
 	}
 }
 
 // AddWorkspace stores a workspace, its owner and the first key, if any.
 func (s *Accounts) AddWorkspace(ctx context.Context, w account.Workspace, owner account.User, first *account.NewKey, most int64, note account.Note) (account.User, error) {
 	err := s.change(ctx, note, &w.ID, func() any { return first.Key }, func(tx Tx) error {
-		if _, err := tx.Exec(workspaceTable.insert, workspaceValues(&w)...); err != nil {
-			return fmt.Errorf("insert workspace: %w", err)
-		}
 		var err error
 		if owner, err = addUser(tx, owner); err != nil {
 			return err
 		}
 		if err := checkOwned(tx, owner.ID, most); err != nil {
 			return err
+		}
+		if w.Founder = owner.Founder; most == 0 || w.Founder == "" {
+			if w.Founder, err = owner.ID, becomeFounder(tx, owner.ID); err != nil {
+				return err
+			}
+		}
+		if _, err := tx.Exec(workspaceTable.insert, workspaceValues(&w)...); err != nil {
+			return fmt.Errorf("insert workspace: %w", err)
 		}
 		if err := putMember(tx, w.ID, account.Member{User: owner, Role: account.Owner}); err != nil {
 			return err
@@ -196,7 +201,7 @@ var insertUser = userTable.insert + ` ON CONFLICT (email) DO NOTHING`
 // addUser creates a user unless the email address is taken. It returns the user
 // with that address.
 func addUser(tx Tx, u account.User) (account.User, error) {
-	if _, err := tx.Exec(insertUser, string(u.ID), u.Email, u.Name, boolToInt(u.Service), int64(u.CreatedAt)); err != nil {
+	if _, err := tx.Exec(insertUser, string(u.ID), u.Email, u.Name, boolToInt(u.Service), int64(u.CreatedAt), string(u.Founder)); err != nil {
 		return u, fmt.Errorf("insert user: %w", err)
 	}
 	rows, err := tx.Query(`SELECT `+userColumns+` FROM account_user u WHERE u.email = $1`, u.Email)
@@ -284,7 +289,7 @@ func (s *Accounts) ChangeWorkspace(ctx context.Context, id ident.ID, change func
 // SaveMember adds a user to a workspace or changes the role.
 func (s *Accounts) SaveMember(ctx context.Context, workspace ident.ID, m account.Member, note account.Note) (account.Member, error) {
 	err := s.change(ctx, note, &m.ID, nil, func(tx Tx) error {
-		u, err := addUser(tx, m.User)
+		u, err := addUserTo(tx, workspace, m.User)
 		if err != nil {
 			return err
 		}

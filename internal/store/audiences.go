@@ -204,8 +204,8 @@ func (s *Audiences) Usability(ctx context.Context, workspace ident.ID, ids []ide
 	return found, nil
 }
 
-// overlaps counts in one pass over the list's members and looks up each in the
-// index by hash.
+// overlaps counts the members that other lists share with a list. It reads the
+// members of the list once and finds each in the index by hash.
 const overlaps = `SELECT shared, id, version, rev, shape, doc, checksum FROM
 (SELECT o.audience_id AS other, count(*) AS shared FROM audience_member m
 JOIN audience_member o ON o.workspace_id = m.workspace_id AND o.hash = m.hash

@@ -223,7 +223,7 @@ func (f *forger) read(t *testing.T, e store.Engine) {
 func TestDrillAudit(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, open func(t *testing.T) store.Engine) {
-		w := storetest.NewWorld(t, open(t))
+		w := storetest.NewFixture(t, open(t))
 		for i := range 3 {
 			if i > 0 {
 				w.Workspace, _, _ = w.AddWorkspace(fmt.Sprintf("owner-%d@example.com", i))
@@ -291,7 +291,7 @@ func TestDrillAudit(t *testing.T) {
 func TestAuditTogether(t *testing.T) {
 	t.Parallel()
 	url := pgtest.URL(t)
-	w := storetest.NewWorld(t, node(t, url))
+	w := storetest.NewFixture(t, node(t, url))
 	second, _, _ := w.AddWorkspace("second@example.com")
 	const nodes, writers, times = 3, 8, 6
 	var group sync.WaitGroup

@@ -24,6 +24,7 @@ import (
 // (BenchmarkChangeCounter), while the commit itself waits for the disk.
 type changeCounter struct {
 	mu    sync.Mutex
+	path  string
 	file  *os.File
 	total int64
 }
@@ -43,13 +44,28 @@ func (w *changeCounter) add(n int64) {
 	_ = w.put()
 }
 
-// countBytes is the length of the file.
-const countBytes = 21
-
 // put overwrites the previous total at the same length.
 func (w *changeCounter) put() error {
-	_, err := w.file.WriteAt(fmt.Appendf(nil, "%020d\n", w.total), 0)
+	_, err := w.file.WriteAt([]byte(countText(w.total)), 0)
 	return err
+}
+
+// countText is the content of the file: the total and its checksum.
+func countText(total int64) string {
+	digits := fmt.Sprintf("%020d", total)
+	return fmt.Sprintf("%s %08x\n", digits, checksum([]byte(digits)))
+}
+
+// readCount reads a total and reports whether the file has one. Files of earlier
+// versions have no checksum.
+func readCount(path string) (total int64, ok bool) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return 0, false
+	}
+	digits, _, _ := strings.Cut(strings.TrimSuffix(string(text), "\n"), " ")
+	total, err = strconv.ParseInt(digits, 10, 64)
+	return total, err == nil && (string(text) == countText(total) || string(text) == fmt.Sprintf("%020d\n", total))
 }
 
 // Settings of the counter.
@@ -80,31 +96,19 @@ type MissingChanges struct {
 // file's count with the database. It returns what this comparison found; each
 // loss is found once.
 func (db *DB) CountChanges(ctx context.Context, path string) (found MissingChanges, err error) {
-	w := &changeCounter{}
-	counted, err := db.countStored(ctx, w)
-	if err != nil {
-		return found, err
-	}
-	now := clock.At(db.now())
-	text, err := os.ReadFile(path)
-	known, noCount := int64(0), err
-	if err == nil {
-		known, noCount = strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
-	}
+	w := &changeCounter{path: path}
+	found, counted, err := db.compareCount(ctx, w)
 	switch {
-	case noCount == nil && known > w.total:
-		found = MissingChanges{Lost: known - w.total, LostAt: now}
+	case err != nil:
+	case found.Lost > 0:
 		err = db.putSetting(ctx, lostSetting, strconv.FormatInt(found.Lost, 10))
-	case noCount != nil && counted && w.total > 0:
-		found.UncountedAt = now
+	case found.UncountedAt != 0:
 		err = db.putSetting(ctx, uncountedSetting, "")
-	default:
-		err = nil
 	}
 	if err != nil {
 		return found, err
 	}
-	if err := w.open(path); err != nil {
+	if err := w.open(); err != nil {
 		return found, err
 	}
 	if !counted {
@@ -114,6 +118,37 @@ func (db *DB) CountChanges(ctx context.Context, path string) (found MissingChang
 	}
 	db.changes = w
 	return found, nil
+}
+
+// ExamineCount returns what a start would find, and changes nothing. In a server,
+// which has the count in memory, it compares the file with that.
+func (db *DB) ExamineCount(ctx context.Context, path string) (found MissingChanges, err error) {
+	if w := db.changes; w != nil {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if total, ok := readCount(w.path); !ok || total != w.total {
+			found.UncountedAt = clock.At(db.now())
+		}
+		return found, nil
+	}
+	found, _, err = db.compareCount(ctx, &changeCounter{path: path})
+	return found, err
+}
+
+// compareCount compares the database, whose changes it counts in w, with the
+// file. counted reports whether changes were counted in a file before.
+func (db *DB) compareCount(ctx context.Context, w *changeCounter) (found MissingChanges, counted bool, err error) {
+	if counted, err = db.countStored(ctx, w); err != nil {
+		return found, counted, err
+	}
+	now := clock.At(db.now())
+	switch known, ok := readCount(w.path); {
+	case ok && known > w.total:
+		found = MissingChanges{Lost: known - w.total, LostAt: now}
+	case !ok && counted && w.total > 0:
+		found.UncountedAt = now
+	}
+	return found, counted, nil
 }
 
 // countStored counts the changes that the database has, and reports whether they
@@ -141,12 +176,12 @@ func (db *DB) countStored(ctx context.Context, w *changeCounter) (counted bool, 
 
 // open opens or creates the file and writes the total. It syncs the file and its
 // folder, so that later only the total can be older after a power loss.
-func (w *changeCounter) open(path string) (err error) {
-	if w.file, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600); err != nil {
+func (w *changeCounter) open() (err error) {
+	if w.file, err = os.OpenFile(w.path, os.O_WRONLY|os.O_CREATE, 0o600); err != nil {
 		return fmt.Errorf("open the count of changes: %w", err)
 	}
-	err = errors.Join(w.put(), w.file.Truncate(countBytes), w.file.Sync())
-	if dir, opening := os.Open(filepath.Dir(path)); opening == nil {
+	err = errors.Join(w.put(), w.file.Truncate(int64(len(countText(w.total)))), w.file.Sync())
+	if dir, opening := os.Open(filepath.Dir(w.path)); opening == nil {
 		err = errors.Join(err, dir.Sync(), dir.Close())
 	}
 	if err != nil {
@@ -180,15 +215,17 @@ func (db *DB) countFed(tx Tx) error {
 	return nil
 }
 
-// CloseChangeCounter syncs and closes the file.
+// CloseChangeCounter writes, syncs and closes the file.
 func (db *DB) CloseChangeCounter() error {
-	if db.changes == nil {
+	w := db.changes
+	if w == nil {
 		return nil
 	}
-	return errors.Join(db.changes.file.Sync(), db.changes.file.Close())
+	return errors.Join(w.put(), w.file.Sync(), w.file.Close())
 }
 
-// MissingChanges returns what was found at the starts so far.
+// MissingChanges returns what the count of changes showed at all starts of the
+// server.
 func (db *DB) MissingChanges(ctx context.Context) (m MissingChanges, err error) {
 	text, at, there, err := db.setting(ctx, lostSetting)
 	if err == nil && there {

@@ -138,9 +138,9 @@ func Restore(ctx context.Context, e Engine, fill func(put func(Chunk) error) err
 		if err != nil {
 			return err
 		}
-		// They name files of the old database: its facts, and its count of
-		// changes.
-		for _, name := range []string{factsSetting, countedSetting} {
+		// They name files of the old installation: its facts, its count of changes
+		// and its master key.
+		for _, name := range []string{factsSetting, countedSetting, masterKeySetting} {
 			if _, err := tx.Exec(`DELETE FROM setting WHERE name = $1`, name); err != nil {
 				return err
 			}

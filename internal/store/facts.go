@@ -27,6 +27,9 @@ type FactsMark struct {
 // restored facts are in another file.
 const factsSetting = "facts"
 
+// SharedFacts ends the id of facts that nodes share in a database.
+const SharedFacts = "-shared"
+
 // ErrFactsMoved is returned if the facts of the store are in another file.
 var ErrFactsMoved = errors.New("the facts of this store are in another file")
 

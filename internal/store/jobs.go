@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"fanfare/internal/clock"
 	"fanfare/internal/ident"
@@ -19,6 +20,24 @@ var _ job.Store = (*Jobs)(nil)
 
 // Jobs returns the store of background jobs.
 func (db *DB) Jobs() *Jobs { return &Jobs{db} }
+
+// RegisterJobs wakes the runner when jobs are scheduled, and registers the jobs
+// of the store itself.
+func (db *DB) RegisterJobs(r *job.Runner) {
+	db.OnJob(r.Wake)
+	r.Repeat("prune", job.Every(time.Hour, db.now, func(ctx context.Context) error {
+		_, err := db.Prune(ctx)
+		return err
+	}))
+	r.Repeat("reshape", func(ctx context.Context, _ job.Job) (*clock.Instant, error) {
+		done, err := db.Reshape(ctx)
+		next := clock.At(db.now())
+		if done {
+			next = next.Add(24 * time.Hour)
+		}
+		return &next, err
+	})
+}
 
 var jobTable = newTable(table{
 	name: "job", key: []string{"id"}, columns: names("id", "workspace_id", "kind", "args", "uniq", "run_at", "attempt", "last_error"),
@@ -59,6 +78,8 @@ func (s *Jobs) Ensure(ctx context.Context, kind string, at clock.Instant) error 
 }
 
 // Claim leases due jobs. No other node gets them before the lease ends.
+// Founders take turns: the next job is one of the founder with the fewest
+// running ones, on all nodes, and none has more than job.PerFounder.
 func (s *Jobs) Claim(ctx context.Context, now, leaseEnd clock.Instant, most int) ([]job.Job, error) {
 	list, err := s.claim(ctx, "%", now, leaseEnd, most)
 	if errors.Is(err, ErrUnavailable) {
@@ -70,14 +91,24 @@ func (s *Jobs) Claim(ctx context.Context, now, leaseEnd clock.Instant, most int)
 	return list, err
 }
 
+// claimJobs numbers the jobs of each founder, those that run before those that
+// are due. A job that runs has no error; one that waits for its next attempt
+// has. Pushes are numbered apart, because they stop spend and must not wait for
+// syncs of an hour. That a job is due is asked again beside the lock, because
+// another node may have claimed it meanwhile.
+const claimJobs = `UPDATE job SET run_at = $1, attempt = attempt + 1, last_error = '' WHERE id IN (SELECT id FROM job WHERE run_at <= $2 AND id IN (
+SELECT n.id FROM (SELECT j.id, j.due, j.run_at, row_number() OVER (PARTITION BY coalesce(nullif(w.founder, ''), j.workspace_id), j.kind = '` + record.JobPush + `' ORDER BY j.due, j.run_at) AS place
+FROM (SELECT id, workspace_id, kind, run_at, 1 AS due FROM job WHERE run_at <= $3 AND kind LIKE $4
+UNION ALL SELECT id, workspace_id, kind, run_at, 0 FROM job WHERE run_at > $5 AND attempt > 0 AND last_error = '' AND kind LIKE $6) j
+LEFT JOIN workspace w ON w.id = j.workspace_id) n WHERE n.due = 1 AND n.place <= $7 ORDER BY n.place, n.run_at LIMIT $8) `
+
 // claim is Claim for kinds that match a LIKE pattern.
 func (s *Jobs) claim(ctx context.Context, kind string, now, leaseEnd clock.Instant, most int) ([]job.Job, error) {
 	var list []job.Job
-	claim := `UPDATE job SET run_at = $1, attempt = attempt + 1 WHERE id IN (SELECT id FROM job WHERE run_at <= $2 AND kind LIKE $3 ORDER BY run_at LIMIT $4 ` +
-		s.db.engine.Traits().ClaimLock + `) RETURNING id, workspace_id, kind, args, attempt`
+	claim := claimJobs + s.db.engine.Traits().ClaimLock + `) RETURNING id, workspace_id, kind, args, attempt`
 	err := s.db.write(ctx, func(tx Tx) error {
 		list = nil
-		rows, err := tx.Query(claim, int64(leaseEnd), int64(now), kind, most)
+		rows, err := tx.Query(claim, int64(leaseEnd), int64(now), int64(now), kind, int64(now), kind, job.PerFounder, most)
 		if err != nil {
 			return err
 		}

@@ -26,7 +26,7 @@ var allowed = []exception{
 	{`UPDATE token SET tries = tries + 1 WHERE hash = $1 AND tries < $2`, "who holds a ticket may try it; tickets have no workspace"},
 	{`DELETE FROM token WHERE expires_at <= $1`, "the sweep takes links of all workspaces that have expired"},
 	{`SELECT run_at FROM job ORDER BY run_at LIMIT 1`, "the runner waits for whichever job is next"},
-	{`UPDATE job SET run_at = $1, attempt = attempt + 1 WHERE id IN (SELECT id FROM job WHERE run_at <= $2 AND kind LIKE $3 ORDER BY run_at LIMIT $4 …) RETURNING …`, "a claim takes what is due, of every workspace"},
+	{`UPDATE job SET run_at = $1, attempt = attempt + 1, last_error = '' WHERE id IN (SELECT id FROM job WHERE run_at <= $2 AND …) RETURNING …`, "a claim takes what is due, of every workspace"},
 	{`UPDATE job SET run_at = $1 WHERE (attempt > 0 OR kind = $2) AND run_at > $3`, "at the start nobody works, for any workspace"},
 	{`INSERT INTO job … ON CONFLICT (uniq) DO …`, "uniq ends in the record's id, which no other workspace has, or is the kind of a job of the system"},
 	{`SELECT seq FROM audit_head`, "the changes of all workspaces are counted together"},

@@ -20,7 +20,7 @@ import (
 func TestNodes(t *testing.T) {
 	t.Parallel()
 	url := pgtest.URL(t)
-	w := storetest.NewWorld(t, node(t, url))
+	w := storetest.NewFixture(t, node(t, url))
 	nodes := []*store.DB{w.DB}
 	for range 2 {
 		nodes = append(nodes, store.New(node(t, url), 64, w.Clock.Now, rand.Reader))

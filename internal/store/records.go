@@ -330,55 +330,15 @@ func (db *DB) Reshape(ctx context.Context) (done bool, err error) {
 // returns the progress to store. It leaves a damaged document as it is; reading
 // it returns an error.
 func (db *DB) reshapeStep(ctx context.Context, t *table, workspace, id string) ([]string, error) {
-	shapeColumn := "shape"
-	if t.log {
-		shapeColumn = fmt.Sprint(t.shape)
+	old, last, err := db.findOldDocs(ctx, t, workspace, id)
+	if err != nil {
+		return nil, err
 	}
-	find := `SELECT workspace_id, ` + shapeColumn + `, checksum, ` + t.selected() + ` FROM ` + t.name + ` WHERE (workspace_id, id) > ($1, $2) ORDER BY workspace_id, id LIMIT $3`
+	progress := append([]string{t.settled()}, last...)
 	// Every other write sets the checksum. So a missing checksum means that the
 	// document is still the one that was read.
 	complete := `UPDATE ` + t.name + ` SET checksum = $1 WHERE workspace_id = $2 AND id = $3 AND checksum IS NULL`
-	rows, err := db.engine.Query(ctx, find, workspace, id, reshapeRows)
-	if err != nil {
-		return nil, toFault(fmt.Errorf("find old shapes of %s: %w", t.name, err))
-	}
-	type oldDoc struct {
-		workspace, id string
-		doc           record.Doc
-		// indexes are the index columns of an outdated document, nil if only
-		// the checksum is missing.
-		indexes []any
-	}
-	var old []oldDoc
-	n := 0
-	for ; rows.Next(); n++ {
-		workspace = rows.Text()
-		shape := rows.Int()
-		_, known := rows.IntOrNull()
-		key, d, err := t.read(rows)
-		id = string(key)
-		if errors.Is(err, ErrChecksum) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		if shape == t.shape && known {
-			continue
-		}
-		o := oldDoc{workspace: workspace, id: id, doc: d}
-		if shape < t.shape {
-			if o.indexes, err = t.indexValues(d.JSON); err != nil {
-				return nil, err
-			}
-		}
-		old = append(old, o)
-	}
-	at := []string{t.settled(), workspace, id}
-	if n < reshapeRows {
-		at = at[:1]
-	}
-	return at, db.write(ctx, func(tx Tx) error {
+	return progress, db.write(ctx, func(tx Tx) error {
 		for _, o := range old {
 			tx.Touch(t.topic(ident.ID(o.workspace), ident.ID(o.id)))
 			sum := checksum(o.doc.JSON)
@@ -393,7 +353,58 @@ func (db *DB) reshapeStep(ctx context.Context, t *table, workspace, id string) (
 				return fmt.Errorf("rewrite %s: %w", t.name, err)
 			}
 		}
-		_, err := tx.Exec(upsertSetting, shapeSetting(t), strings.Join(at, " "), int64(clock.At(db.now())))
+		_, err := tx.Exec(upsertSetting, shapeSetting(t), strings.Join(progress, " "), int64(clock.At(db.now())))
 		return err
 	})
+}
+
+// oldDoc is a document whose shape is outdated or whose checksum is missing.
+type oldDoc struct {
+	workspace, id string
+	doc           record.Doc
+	// indexes are the index columns of an outdated document, nil if only the
+	// checksum is missing.
+	indexes []any
+}
+
+// findOldDocs reads the rows after a key and returns the old documents among
+// them and the last key that it read, nil if there are no more rows.
+func (db *DB) findOldDocs(ctx context.Context, t *table, workspace, id string) (old []oldDoc, last []string, err error) {
+	shapeColumn := "shape"
+	if t.log {
+		shapeColumn = fmt.Sprint(t.shape)
+	}
+	find := `SELECT workspace_id, ` + shapeColumn + `, checksum, ` + t.selected() + ` FROM ` + t.name + ` WHERE (workspace_id, id) > ($1, $2) ORDER BY workspace_id, id LIMIT $3`
+	rows, err := db.engine.Query(ctx, find, workspace, id, reshapeRows)
+	if err != nil {
+		return nil, nil, toFault(fmt.Errorf("find old shapes of %s: %w", t.name, err))
+	}
+	n := 0
+	for ; rows.Next(); n++ {
+		workspace = rows.Text()
+		shape := rows.Int()
+		_, known := rows.IntOrNull()
+		key, d, err := t.read(rows)
+		id = string(key)
+		if errors.Is(err, ErrChecksum) {
+			continue
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		if shape == t.shape && known {
+			continue
+		}
+		o := oldDoc{workspace: workspace, id: id, doc: d}
+		if shape < t.shape {
+			if o.indexes, err = t.indexValues(d.JSON); err != nil {
+				return nil, nil, err
+			}
+		}
+		old = append(old, o)
+	}
+	if n < reshapeRows {
+		return old, nil, nil
+	}
+	return old, []string{workspace, id}, nil
 }

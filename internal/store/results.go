@@ -53,7 +53,8 @@ const (
 const pruneResultRows = `DELETE FROM result_rows WHERE (workspace_id, id, chunk) IN (
 	SELECT workspace_id, id, chunk FROM result_rows WHERE workspace_id = $1 AND expires_at <= $2 ORDER BY expires_at LIMIT 8)`
 
-// deleteOldRows deletes up to resultChunks rows other than the newest $2.
+// deleteOldRows keeps the newest $2 rows of a workspace and deletes up to
+// resultChunks of the others.
 const deleteOldRows = `DELETE FROM result_rows WHERE (workspace_id, id, chunk) IN (
 	SELECT workspace_id, id, chunk FROM result_rows WHERE workspace_id = $1 ORDER BY expires_at DESC, id, chunk LIMIT 8 OFFSET $2)`
 

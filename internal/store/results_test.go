@@ -21,7 +21,7 @@ import (
 func TestResultsInParts(t *testing.T) {
 	t.Parallel()
 	e := &storetest.Wrapped{Engine: sqlitetest.Open(t)}
-	w := storetest.NewWorld(t, e)
+	w := storetest.NewFixture(t, e)
 	full := errors.New("no disk")
 	failAt := func(statement string, n int) {
 		e.Statement = func(query string, _ bool) error {
@@ -61,7 +61,7 @@ func TestResultsInParts(t *testing.T) {
 // are deleted, and those of another workspace are not.
 func TestResultsAreBounded(t *testing.T) {
 	t.Parallel()
-	w := storetest.NewWorld(t, sqlitetest.Open(t))
+	w := storetest.NewFixture(t, sqlitetest.Open(t))
 	save := func(workspace ident.ID, id ident.ID) {
 		t.Helper()
 		k := &analytics.StoredResult{ID: id, Hash: "hash", Meta: []byte(`{}`), ExpiresAt: w.Now().Add(time.Hour), Rows: slices.Repeat([][]byte{[]byte(`{}`)}, 100_000)}

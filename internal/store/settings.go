@@ -89,3 +89,37 @@ func (db *DB) putSetting(ctx context.Context, name, value string) error {
 		return err
 	})
 }
+
+// masterKeySetting has the id of the master key that all nodes have. A backup
+// omits it: the key of the restored installation may be another.
+const masterKeySetting = "master_key"
+
+// MasterKey returns the id of the master key of all nodes, empty if none is noted.
+func (db *DB) MasterKey(ctx context.Context) (string, error) {
+	id, _, _, err := db.setting(ctx, masterKeySetting)
+	return id, err
+}
+
+// NoteMasterKey notes the id of the master key, unless one is noted, and returns
+// the noted one.
+func (db *DB) NoteMasterKey(ctx context.Context, id string) (noted string, err error) {
+	err = db.write(ctx, func(tx Tx) error {
+		if _, err := tx.Exec(`INSERT INTO setting (name, value, updated_at) VALUES ($1, $2, $3) ON CONFLICT (name) DO NOTHING`, masterKeySetting, id, int64(clock.At(db.now()))); err != nil {
+			return fmt.Errorf("note master key: %w", err)
+		}
+		rows, err := tx.Query(`SELECT value FROM setting WHERE name = $1`, masterKeySetting)
+		if err != nil {
+			return fmt.Errorf("read master key: %w", err)
+		}
+		if rows.Next() {
+			noted = rows.Text()
+		}
+		return nil
+	})
+	return noted, err
+}
+
+// ReplaceMasterKey notes another master key.
+func (db *DB) ReplaceMasterKey(ctx context.Context, id string) error {
+	return db.putSetting(ctx, masterKeySetting, id)
+}

@@ -338,7 +338,7 @@ var joinMember = upsertMember + ` WHERE member.inactive_at IS NOT NULL`
 func joinWorkspaces(tx Tx, c signin.Change) error {
 	for _, j := range c.Join {
 		if j.New != nil {
-			u, err := addUser(tx, account.User{ID: j.New.ID, Email: j.Email, Name: j.New.Name, CreatedAt: c.At})
+			u, err := addUserTo(tx, j.Workspace, account.User{ID: j.New.ID, Email: j.Email, Name: j.New.Name, CreatedAt: c.At})
 			if err != nil {
 				return err
 			}

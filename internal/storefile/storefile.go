@@ -32,16 +32,32 @@ func message(m store.MissingChanges, now time.Time) string {
 		list = append(list, fmt.Sprintf("%d acknowledged changes were missing from the database on %s: compare with a backup, or make them again", m.Lost, day(m.LostAt)))
 	}
 	if recent(m.UncountedAt) {
-		list = append(list, fmt.Sprintf("the file fanfare.db-audit, which counts the acknowledged changes, was missing or unreadable on %s, so that nobody knows whether changes were missing from the database: compare with a backup", day(m.UncountedAt)))
+		list = append(list, fmt.Sprintf("the file fanfare.db-audit, which counts the acknowledged changes, was missing or damaged on %s, so that nobody knows whether changes were missing from the database: compare with a backup", day(m.UncountedAt)))
 	}
 	return strings.Join(list, "; ")
 }
 
-// LostChanges returns a message about acknowledged changes that the database
-// lost or may have lost, empty if nothing was found in the last 30 days.
-func LostChanges(ctx context.Context, db *store.DB, now time.Time) (string, error) {
+// ExamineChanges says whether acknowledged changes are missing from a database,
+// as far as its count of changes shows that; ok reports that none are. It changes
+// nothing. path is the database file.
+func ExamineChanges(ctx context.Context, db *store.DB, path string, now time.Time) (text string, ok bool, err error) {
 	m, err := db.MissingChanges(ctx)
-	return message(m, now), err
+	if err != nil {
+		return "", false, err
+	}
+	found, err := db.ExamineCount(ctx, ChangeCounter(path))
+	switch {
+	case err != nil:
+		return "", false, err
+	case found.Lost > 0:
+		return fmt.Sprintf("%d acknowledged changes are missing from the database, by the count in fanfare.db-audit: its log was damaged, or an older copy of the file is in its place; compare with a backup, or put the right file back before the next start", found.Lost), false, nil
+	case found.UncountedAt != 0:
+		return "the file fanfare.db-audit, which counts the acknowledged changes, is missing or damaged, so that nobody knows whether changes are missing from the database: compare with a backup", false, nil
+	}
+	if text := message(m, now); text != "" {
+		return text, false, nil
+	}
+	return "none are missing by the count in fanfare.db-audit; older copies of both files, of the same time, cannot be told from these", true, nil
 }
 
 // Guard checks the database file of a server. With another engine than SQLite it
@@ -71,7 +87,8 @@ func (g *Guard) Open(ctx context.Context) error {
 	return g.countChanges(ctx)
 }
 
-// ChangesLost returns the message of LostChanges for API responses.
+// ChangesLost says which acknowledged changes the database lost or may have
+// lost, empty if nothing was found in the last 30 days.
 func (g *Guard) ChangesLost() string {
 	if text := message(g.missing, g.Now()); text != "" {
 		return "Records may be missing or older than they were: " + text + "."
@@ -88,7 +105,7 @@ func (g *Guard) countChanges(ctx context.Context) (err error) {
 			g.Log.ErrorContext(ctx, "acknowledged changes are missing from the database: its log was damaged, or an older copy of the file is in its place; compare with a backup", "changes", found.Lost)
 		}
 		if found.UncountedAt != 0 {
-			g.Log.ErrorContext(ctx, "the count of acknowledged changes was missing or unreadable: if the database is an older copy or has lost changes, nothing else shows it; compare with a backup. The count begins anew", "file", ChangeCounter(g.Path))
+			g.Log.ErrorContext(ctx, "the count of acknowledged changes was missing or damaged: if the database is an older copy or has lost changes, nothing else shows it; compare with a backup. The count begins anew", "file", ChangeCounter(g.Path))
 		}
 		if err != nil {
 			g.Log.ErrorContext(ctx, "acknowledged changes not counted: a loss of changes would not be detected", "error", err)

@@ -107,8 +107,8 @@ func TestLostChanges(t *testing.T) {
 		if text := s.ChangesLost(); !strings.Contains(text, want) {
 			t.Errorf("start %d: got %q want %q", i, text, want)
 		}
-		if text, err := storefile.LostChanges(t.Context(), s.DB, clock.Now()); err != nil || !strings.Contains(text, want) {
-			t.Errorf("start %d: got %q, %v want %q", i, text, err, want)
+		if text, ok, err := storefile.ExamineChanges(t.Context(), s.DB, path, clock.Now()); err != nil || ok || !strings.Contains(text, want) {
+			t.Errorf("start %d: got %q, %v, %v want %q", i, text, ok, err, want)
 		}
 		if got := s.told("acknowledged changes are missing"); got != logged {
 			t.Errorf("start %d: logged %d times want %d: %s", i, got, logged, &s.log)

@@ -35,7 +35,7 @@ func ingestAnswer(res *fanfaretest.Response) (in ingested) {
 // totals returns the sums of a month in the order of names.
 func totals(c *fanfaretest.Client, names ...string) string {
 	body, _ := json.Marshal(map[string]any{"metrics": names, "date_range": map[string]any{"start_date": "2026-10-20", "end_date": "2026-11-17"}})
-	a := readReply(c.World.T, c.Do("POST", "/v1/analytics/query", body).Want(200).Body)
+	a := readReply(c.Service.T, c.Do("POST", "/v1/analytics/query", body).Want(200).Body)
 	var list []string
 	for _, name := range names {
 		list = append(list, formatNumber(a.Data[0].Metrics[name]))

@@ -267,7 +267,7 @@ func TestVariants(t *testing.T) {
 	t.Parallel()
 	c := startService(t).Tenant("enterprise")
 	id := c.Do("POST", "/v1/creative/generate", `{"prompt":"Trail shoes for runners who like mud","variants":2}`).Want(201).ID()
-	if err := c.World.App.Creatives.Run(t.Context(), c.Workspace, mustID(id)); err != nil {
+	if err := c.Service.App.Creatives.Run(t.Context(), c.Workspace, mustID(id)); err != nil {
 		t.Fatal(err)
 	}
 	list := c.Do("GET", "/v1/creative/"+id+"/variants", nil).Want(200).List()

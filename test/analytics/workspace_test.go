@@ -41,7 +41,7 @@ func seededRand(t testing.TB) *rand.Rand {
 }
 
 // startService starts the service without rate limits.
-func startService(t testing.TB) *fanfaretest.World {
+func startService(t testing.TB) *fanfaretest.Service {
 	t.Helper()
 	return fanfaretest.New(t, nil, func(c *app.Config) {
 		c.Limits[accounts.Enterprise] = ratelimit.Limits{PerMinute: 1 << 30, InFlight: 1 << 10}
@@ -75,7 +75,7 @@ func newTestWorkspace(t testing.TB, r *rand.Rand) *testWorkspace {
 	g := &testWorkspace{Tenant: w.Tenant(accounts.Enterprise), referenceData: newReferenceData(w.Clock.Now), t: t, r: r}
 	g.makeRecords()
 	// Flights that start at the launch are some days old.
-	g.World.Clock.Advance(time.Duration(24*(2+r.IntN(9))) * time.Hour)
+	g.Service.Clock.Advance(time.Duration(24*(2+r.IntN(9))) * time.Hour)
 	g.today = dayOf(g.now())
 	g.setRates()
 	g.feeds = []feed{

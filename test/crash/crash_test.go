@@ -46,8 +46,8 @@ type drill struct {
 	key    string
 	server *program.Server
 	// postgres is the database server, nil for SQLite.
-	postgres    *pgtest.Server
-	postgresDir string
+	postgres                 *pgtest.Server
+	postgresDir, postgresURL string
 	// records are all that were acknowledged or found.
 	records []*campaign
 	counts  drillCounts
@@ -97,7 +97,10 @@ func TestDrillKillPostgres(t *testing.T) {
 		_ = os.RemoveAll(d.postgresDir)
 	})
 	d.startPostgres()
-	d.env = append(d.env, "FANFARE_STORE="+d.postgres.URL(""))
+	if d.postgresURL, err = d.postgres.CreateDatabase("crash"); err != nil {
+		t.Fatal(err)
+	}
+	d.env = append(d.env, "FANFARE_STORE="+d.postgresURL)
 	d.runRounds()
 }
 

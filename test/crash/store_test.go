@@ -56,7 +56,7 @@ func (d *drill) checkStore() {
 	d.t.Helper()
 	setting := filepath.Join(d.data, "fanfare.db")
 	if d.postgres != nil {
-		setting = d.postgres.URL("")
+		setting = d.postgresURL
 	}
 	e, err := app.OpenEngine(d.t.Context(), setting)
 	if err != nil {

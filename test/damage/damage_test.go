@@ -27,7 +27,7 @@ func TestMain(m *testing.M) { pgtest.Main(m, program.Clean) }
 
 const (
 	// maxWait limits every wait; no test depends on how long something takes.
-	maxWait = time.Minute
+	maxWait = 5 * time.Minute
 	// seedEnv repeats a drill.
 	seedEnv = "FANFARE_DRILL_SEED"
 	// records is the number of campaigns: enough for some hundred pages.
@@ -61,10 +61,16 @@ type testServer struct {
 	hasExtra bool
 }
 
-// newTestServer starts a server for the first time, fills it and stops it.
+// newTestServer starts a server for the first time and fills it.
 func newTestServer(t *testing.T, env ...string) *testServer {
 	t.Helper()
-	s := &testServer{t: t, seed: rand.Uint64(), data: filepath.Join(t.TempDir(), "data"), campaigns: map[string]string{}}
+	return newTestServerIn(t, filepath.Join(t.TempDir(), "data"), env...)
+}
+
+// newTestServerIn is newTestServer with a data folder.
+func newTestServerIn(t *testing.T, data string, env ...string) *testServer {
+	t.Helper()
+	s := &testServer{t: t, seed: rand.Uint64(), data: data, campaigns: map[string]string{}}
 	if text := os.Getenv(seedEnv); text != "" {
 		var err error
 		if s.seed, err = strconv.ParseUint(text, 10, 64); err != nil {

@@ -454,7 +454,7 @@ func TestDrillFactsResync(t *testing.T) {
 // first one.
 func TestDrillFactsNodes(t *testing.T) {
 	t.Parallel()
-	s := newTestServer(t, "FANFARE_STORE="+pgtest.URL(t))
+	s := newTestServer(t, "FANFARE_STORE="+pgtest.URL(t), "FANFARE_METRICS=duckdb", "FANFARE_MASTER_KEY="+filepath.Join(t.TempDir(), "master.key"))
 	second := &testServer{t: t, r: s.r, key: s.key, env: s.env, data: filepath.Join(t.TempDir(), "data")}
 	second.start()
 	status, body := second.query()

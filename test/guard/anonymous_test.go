@@ -81,7 +81,7 @@ func TestDrillAnonymous(t *testing.T) {
 		for range 8 {
 			group.Go(func() {
 				for i := int(next.Add(1)); i <= n; i = int(next.Add(1)) {
-					call(i, "POST", "/console/api/session/passkey/begin", "{}", 200)
+					call(i, "POST", "/console/api/session/passkey/begin", "{}", 200, 429)
 					if i%20 == 0 {
 						o := others[i/20%len(others)]
 						call(i, o.method, fill(o.path, i), fill(o.body, i), o.want...)

@@ -14,7 +14,7 @@ import (
 // sealed with the same keys, are not interchangeable.
 func TestAssetsApart(t *testing.T) {
 	t.Parallel()
-	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
+	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.Service) {
 		a, b, anybody := w.Tenant(account.Growth), w.Tenant(account.Growth), w.Client("")
 		upload := func(c *fanfaretest.Tenant, text string) map[string]any {
 			return c.Do("POST", "/v1/assets", mediaBody{"image/svg+xml", text}.bytes(), "Content-Type: image/svg+xml").Want(201).Record()

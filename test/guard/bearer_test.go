@@ -77,7 +77,7 @@ func TestDrillKeyTiming(t *testing.T) {
 // that start like an unknown one, by Welch's t over the faster nine tenths.
 // Guesses with other starts would not be comparable, because a processor learns
 // the common prefix.
-func timingDifference(w *fanfaretest.World, key string, n int) float64 {
+func timingDifference(w *fanfaretest.Service, key string, n int) float64 {
 	begins := [2]string{key[:30], account.NewSecret(rand.Reader)[:30]}
 	times := [2][]float64{}
 	for range n {

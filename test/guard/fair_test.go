@@ -95,3 +95,89 @@ func (s *drillServer) newCampaign(key string) string {
 	}
 	return ids[i]
 }
+
+// TestDrillManyWorkspaces has one person send as many rows as possible with ten
+// workspaces, while somebody else sends one row. Turns are shared with the
+// person, not with each of the workspaces: at most the calls that run already
+// are answered first.
+func TestDrillManyWorkspaces(t *testing.T) {
+	const workspaces, calls, rounds, most = 10, 3, 3, 4
+	s := startDrillServer(t, "")
+	other := s.createWorkspace("Other")
+	rows := manyRows()
+	var stop atomic.Bool
+	var answered atomic.Int64
+	var attack sync.WaitGroup
+	defer attack.Wait()
+	defer stop.Store(true)
+	for i := range workspaces {
+		hostile := s.createWorkspace(fmt.Sprint("Hostile", i), "--plan", "growth", "--owner", "hostile@example.com")
+		for range calls {
+			attack.Go(func() {
+				for !stop.Load() {
+					if status, _ := s.send(hostile, "/v1/ingest/metrics", "application/json", strings.NewReader(rows)); status == http.StatusOK {
+						answered.Add(1)
+					}
+				}
+			})
+		}
+	}
+	waitUntil(t, "the hostile calls to be answered", func() bool { return answered.Load() >= workspaces })
+	for range rounds {
+		before := answered.Load()
+		if status, text := s.send(other, "/v1/ingest/metrics", "application/json", strings.NewReader(oneRow)); status != http.StatusOK {
+			t.Errorf("got %d %s want 200", status, text)
+		}
+		if got := answered.Load() - before; got > most {
+			t.Errorf("got %d answers to the hostile person first want at most %d", got, most)
+		}
+	}
+}
+
+// TestDrillGenerations has one tenant begin 400 generations with pictures in two
+// workspaces. One generation of another tenant, begun after them, is ready while
+// at least 100 in one of those workspaces are not.
+func TestDrillGenerations(t *testing.T) {
+	const each, unfinished = 200, 100
+	s := startDrillServer(t, "")
+	other := s.createWorkspace("Other")
+	generate := func(key string) string {
+		status, text := s.send(key, "/v1/creative/generate", "application/json",
+			strings.NewReader(`{"prompt":"Mountain green tea, 20% off until Sunday","type":"image","variants":4,"aspect_ratios":["1:1","16:9","9:16"]}`), "Prefer", "respond-async")
+		if status != http.StatusAccepted {
+			t.Errorf("got %d %s want 202", status, text)
+		}
+		return text
+	}
+	var hostile []string
+	var attack sync.WaitGroup
+	for i := range 2 {
+		key := s.createWorkspace(fmt.Sprint("Hostile", i), "--plan", "growth", "--owner", "hostile@example.com")
+		hostile = append(hostile, key)
+		for range 10 {
+			attack.Go(func() {
+				for range each / 10 {
+					generate(key)
+				}
+			})
+		}
+	}
+	attack.Wait()
+	ids := idsIn(generate(other))
+	i := slices.IndexFunc(ids, func(id string) bool { return strings.HasPrefix(id, "crv_") })
+	if t.Failed() || i < 0 {
+		t.Fatal("a generation was not begun")
+	}
+	waitUntil(t, "the generation of the other tenant", func() bool {
+		_, text := s.Call(other, http.MethodGet, "/v1/creative/"+ids[i], "")
+		return strings.Contains(text, `"status":"ready"`)
+	})
+	most := 0
+	for _, key := range hostile {
+		_, text := s.Call(key, http.MethodGet, "/v1/creative?status=generating&limit=100", "")
+		most = max(most, strings.Count(text, `"status":"generating"`))
+	}
+	if most < unfinished {
+		t.Errorf("got %d generations that were begun earlier unfinished want at least %d", most, unfinished)
+	}
+}

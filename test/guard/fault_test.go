@@ -96,7 +96,7 @@ func dumpStore(t *testing.T, e store.Engine) []byte {
 func TestFaultLoop(t *testing.T) {
 	type world struct {
 		*fanfaretest.Tenant
-		w   *fanfaretest.World
+		w   *fanfaretest.Service
 		acc *account.Service
 		key account.Key
 	}

@@ -82,7 +82,7 @@ func newRequest(ctx context.Context, c *fanfaretest.Client, method, target strin
 }
 
 // serveRequest lets the service answer a request.
-func serveRequest(w *fanfaretest.World, r *http.Request) *httptest.ResponseRecorder {
+func serveRequest(w *fanfaretest.Service, r *http.Request) *httptest.ResponseRecorder {
 	rec := httptest.NewRecorder()
 	w.App.API.ServeHTTP(rec, r)
 	return rec
@@ -97,7 +97,7 @@ func holdRequest(t testing.TB, c *fanfaretest.Client) (release func() *httptest.
 	r.ContentLength = -1
 	done := make(chan *httptest.ResponseRecorder, 1)
 	go func() {
-		done <- serveRequest(c.World, r)
+		done <- serveRequest(c.Service, r)
 		_ = body.Close()
 	}()
 	if _, err := more.Write([]byte(`{"name":`)); err != nil {
@@ -126,18 +126,18 @@ func (w *countingEngine) Query(ctx context.Context, query string, args ...any) (
 
 // createDraft creates a draft campaign and returns its path.
 func createDraft(c *fanfaretest.Client, name string) string {
-	c.World.T.Helper()
+	c.Service.T.Helper()
 	return "/v1/campaigns/" + c.Do("POST", "/v1/campaigns", map[string]any{"name": name}).Want(201).ID()
 }
 
 // revokeReason returns why a key was revoked, empty if it was not.
-func revokeReason(t testing.TB, w *fanfaretest.World, secret string) string {
+func revokeReason(t testing.TB, w *fanfaretest.Service, secret string) string {
 	t.Helper()
 	return callerOf(t, w, secret).Key.Reason
 }
 
 // sendPlain sends a request without TLS.
-func sendPlain(w *fanfaretest.World, r *http.Request, mayRevoke bool) *httptest.ResponseRecorder {
+func sendPlain(w *fanfaretest.Service, r *http.Request, mayRevoke bool) *httptest.ResponseRecorder {
 	rec := httptest.NewRecorder()
 	w.App.API.ServePlain(rec, r, mayRevoke)
 	return rec
@@ -146,7 +146,7 @@ func sendPlain(w *fanfaretest.World, r *http.Request, mayRevoke bool) *httptest.
 func contains(b []byte, text string) bool { return bytes.Contains(b, []byte(text)) }
 
 // callerOf returns the caller that a key belongs to.
-func callerOf(t testing.TB, w *fanfaretest.World, secret string) *account.Caller {
+func callerOf(t testing.TB, w *fanfaretest.Service, secret string) *account.Caller {
 	t.Helper()
 	c, err := w.App.Keys.Caller(context.Background(), account.HashSecret(secret))
 	if err != nil {

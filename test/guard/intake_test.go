@@ -48,14 +48,17 @@ func (s *drillServer) createWorkspace(name string, more ...string) string {
 }
 
 // send posts a body and returns the status and the answer, or 0 and the error
-// if there is none.
-func (s *drillServer) send(key, target, mediaType string, body io.Reader) (int, string) {
+// if there is none. headers are names and values.
+func (s *drillServer) send(key, target, mediaType string, body io.Reader, headers ...string) (int, string) {
 	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.URL+target, body)
 	if err != nil {
 		return 0, err.Error()
 	}
 	r.Header.Set("Authorization", "Bearer "+key)
 	r.Header.Set("Content-Type", mediaType)
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
 	res, err := s.Client().Do(r)
 	if err != nil {
 		return 0, err.Error()

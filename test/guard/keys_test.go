@@ -152,7 +152,7 @@ func TestK3ForeignKeyInQuery(t *testing.T) {
 // TestK4Live: a change of a user's rights applies to the next request,
 // including removal and return.
 func TestK4Live(t *testing.T) {
-	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
+	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.Service) {
 		a := w.Tenant(account.Growth)
 		acc, ctx := w.App.Accounts, t.Context()
 		member := func(role string) {
@@ -267,7 +267,7 @@ func TestK6ExpiryHeader(t *testing.T) {
 // TestK8RevokedAtOnce: after a revocation is acknowledged, the node admits no
 // further request of the key, even if many are concurrent.
 func TestK8RevokedAtOnce(t *testing.T) {
-	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
+	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.Service) {
 		w.App.API.Limits[account.Enterprise] = w.App.API.Limits["none"]
 		a := w.Tenant(account.Enterprise)
 		for range 5 {
@@ -321,7 +321,7 @@ func TestK8InFlight(t *testing.T) {
 // TestK9LastUsed: the recorded use of a key, in the service and in the list of
 // keys, is never older than a minute.
 func TestK9LastUsed(t *testing.T) {
-	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
+	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.Service) {
 		a := w.Tenant(account.Growth)
 		for range 3 {
 			for range 5 {

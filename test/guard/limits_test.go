@@ -23,7 +23,7 @@ import (
 // first is not, and after Retry-After the next one is. The remaining count
 // never increases within a window.
 func TestR1Minute(t *testing.T) {
-	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
+	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.Service) {
 		a := w.Tenant(account.Starter)
 		w.Clock.Advance(123_456_789 * time.Nanosecond)
 		opened := w.Clock.Now()
@@ -53,7 +53,7 @@ func TestR1Minute(t *testing.T) {
 
 // TestR1Together: of 200 concurrent requests exactly 60 are admitted.
 func TestR1Together(t *testing.T) {
-	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
+	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.Service) {
 		w.App.API.Limits[account.Starter] = ratelimit.Limits{PerMinute: 60, PerDay: 10_000}
 		a := w.Tenant(account.Starter)
 		var mu sync.Mutex
@@ -83,7 +83,7 @@ func TestR1Together(t *testing.T) {
 // TestR2Scope: all keys of a workspace share its quota, other workspaces have
 // their own.
 func TestR2Scope(t *testing.T) {
-	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
+	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.Service) {
 		a, b := w.Tenant(account.Starter), w.Tenant(account.Starter)
 		second := a.As(account.Viewer)
 		for i := range 60 {
@@ -131,7 +131,7 @@ func tooMany() error {
 
 // TestR3Counting: which requests count.
 func TestR3Counting(t *testing.T) {
-	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
+	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.Service) {
 		a := w.Tenant(account.Growth)
 		viewer := a.As(account.Viewer)
 		path := createDraft(a.Client, "One")
@@ -213,7 +213,7 @@ func TestR3Counting(t *testing.T) {
 // TestR3RefusedIsFree: 429 does not count, so that retries do not extend the
 // wait.
 func TestR3RefusedIsFree(t *testing.T) {
-	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
+	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.Service) {
 		w.App.API.Limits[account.Starter] = ratelimit.Limits{PerMinute: 2, PerDay: 5}
 		a := w.Tenant(account.Starter)
 		for minute := range 2 {
@@ -240,7 +240,7 @@ func TestR3RefusedIsFree(t *testing.T) {
 // TestR4R5R6Headers: the window in the headers, its units, and both windows in
 // the standard fields.
 func TestR4R5R6Headers(t *testing.T) {
-	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
+	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.Service) {
 		type heads struct {
 			rateHeaders
 			state, policy string
@@ -316,7 +316,7 @@ func TestR5NeverEarly(t *testing.T) {
 // TestR10PlanChange: a new plan applies from the next request, and used quota
 // stays used.
 func TestR10PlanChange(t *testing.T) {
-	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
+	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.Service) {
 		a := w.Tenant(account.Starter)
 		plan := func(p account.Plan) {
 			if _, err := w.App.Accounts.SetPlan(t.Context(), fanfaretest.Operator, a.Workspace, string(p)); err != nil {

@@ -1,6 +1,7 @@
 package guard_test
 
 import (
+	"path/filepath"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -16,10 +17,11 @@ import (
 )
 
 // startNodes starts several services on one database, with one clock.
-func startNodes(t *testing.T, n int, options ...func(*app.Config)) []*fanfaretest.World {
+func startNodes(t *testing.T, n int, options ...func(*app.Config)) []*fanfaretest.Service {
 	t.Helper()
-	url := pgtest.URL(t)
-	var list []*fanfaretest.World
+	url, key := pgtest.URL(t), filepath.Join(t.TempDir(), "master.key")
+	options = append(slices.Clip(options), func(c *app.Config) { c.MasterKey = key })
+	var list []*fanfaretest.Service
 	for range n {
 		e, err := postgres.Open(t.Context(), url, postgres.Options{MaxConns: 6})
 		if err != nil {

@@ -22,7 +22,7 @@ import (
 // prober calls as one tenant with ids and names of another.
 type prober struct {
 	t      *testing.T
-	world  *fanfaretest.World
+	world  *fanfaretest.Service
 	a, b   *busyTenant
 	role   string
 	client *fanfaretest.Client

@@ -14,7 +14,9 @@ import (
 
 	"fanfare/internal/account"
 	"fanfare/internal/fanfaretest"
+	"fanfare/internal/httpapi"
 	"fanfare/internal/ident"
+	"fanfare/internal/page"
 	"fanfare/internal/ratelimit"
 	"fanfare/internal/store"
 )
@@ -22,7 +24,7 @@ import (
 // TestR9Concurrency: a workspace has a limit of concurrent requests. More are
 // refused without spending quota, except for requests that stop spend.
 func TestR9Concurrency(t *testing.T) {
-	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
+	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.Service) {
 		a, b := w.Tenant(account.Starter), w.Tenant(account.Starter)
 		path := createDraft(a.Client, "One")
 		other := createDraft(a.Client, "Two")
@@ -91,53 +93,96 @@ func TestR9PlanCaps(t *testing.T) {
 	})
 }
 
+// heldEvents holds every list of events until release is closed.
+type heldEvents struct {
+	httpapi.Events
+	arrived, release chan struct{}
+}
+
+func (h *heldEvents) List(ctx context.Context, workspace ident.ID, q page.Query) (page.Page, error) {
+	h.arrived <- struct{}{}
+	<-h.release
+	return h.Events.List(ctx, workspace, q)
+}
+
 // TestR9Shedding: an overloaded node returns 503 and spends no quota, but
-// pausing and archiving always succeed.
+// pausing and archiving always succeed. A workspace has a third of the places,
+// so that other workspaces are served beside it.
 func TestR9Shedding(t *testing.T) {
-	for _, most := range []int64{0, 1, 2, 5} {
+	for _, most := range []int64{1, 2, 3, 7} {
 		t.Run(fmt.Sprint(most), func(t *testing.T) {
 			t.Parallel()
 			w := fanfaretest.New(t, nil)
-			a, b := w.Tenant(account.Growth), w.Tenant(account.Growth)
+			a := w.Tenant(account.Growth)
 			path, other := createDraft(a.Client, "One"), createDraft(a.Client, "Two")
 			a.Do("POST", path+"/launch", nil).Want(200)
-			w.App.API.MaxInFlight = most
-			var running []func() *httptest.ResponseRecorder
-			for range most {
-				running = append(running, holdRequest(t, b.Client))
+			held := &heldEvents{Events: w.App.API.Events, arrived: make(chan struct{}), release: make(chan struct{})}
+			w.App.API.Events, w.App.API.MaxInFlight = held, most
+			var running sync.WaitGroup
+			for taken := int64(0); taken < most; {
+				b := w.Tenant(account.Growth)
+				for range min(max(1, most/3), most-taken) {
+					a.Do("GET", path, nil).Want(200)
+					running.Go(func() { b.Do("GET", "/v1/events", nil).Want(200) })
+					<-held.arrived
+					taken++
+				}
+				if taken < most {
+					b.Do("GET", "/v1", nil).WantError(429, "rate_limit_exceeded")
+				}
 			}
+			spent := 3 + most
 			for range 20 {
 				res := a.Do("GET", path, nil)
 				res.WantError(503, "unavailable")
 				// No quota was spent, so none is refunded.
-				if got := rateHeadersOf(t, res.Header); got.remaining != 297 || got.retryAfter != 1 {
-					t.Fatalf("got %+v, want 297 left and Retry-After 1", got)
+				if got := rateHeadersOf(t, res.Header); got.remaining != 300-spent || got.retryAfter != 1 {
+					t.Fatalf("got %+v, want %d left and Retry-After 1", got, 300-spent)
 				}
 			}
-			if got := rateHeadersOf(t, a.Do("POST", path+"/pause", nil).Want(200).Header); got.remaining != 296 {
+			if got := rateHeadersOf(t, a.Do("POST", path+"/pause", nil).Want(200).Header); got.remaining != 299-spent {
 				t.Errorf("got %+v for a pause, want it counted", got)
 			}
 			a.Do("DELETE", other, nil).Want(200)
-			for _, release := range running {
-				if rec := release(); rec.Code != 201 {
-					t.Errorf("got %d for a held request, want 201", rec.Code)
-				}
-			}
-			if most > 0 {
-				a.Do("GET", path, nil).Want(200)
-			}
-			w.App.API.MaxInFlight = 1000
-			if got := rateHeadersOf(t, a.Do("GET", path, nil).Want(200).Header); got.remaining < 292 || got.remaining > 294 {
-				t.Errorf("got %+v, want three or four more spent", got)
+			close(held.release)
+			running.Wait()
+			if got := rateHeadersOf(t, a.Do("GET", path, nil).Want(200).Header); got.remaining != 297-spent {
+				t.Errorf("got %+v, want three more spent", got)
 			}
 		})
+	}
+}
+
+// TestR9BodiesTakeNoPlace: a request whose body has not arrived takes no place of
+// the node. When the body has arrived, an overloaded node refuses the request
+// and spends no quota.
+func TestR9BodiesTakeNoPlace(t *testing.T) {
+	t.Parallel()
+	w := fanfaretest.New(t, nil)
+	w.App.API.MaxInFlight = 3
+	a := w.Tenant(account.Growth)
+	path := createDraft(a.Client, "One")
+	var running []func() *httptest.ResponseRecorder
+	for range 5 {
+		running = append(running, holdRequest(t, w.Tenant(account.Growth).Client))
+	}
+	a.Do("GET", path, nil).Want(200)
+	for _, release := range running[1:] {
+		if rec := release(); rec.Code != 201 {
+			t.Errorf("got %d for a held request, want 201: %s", rec.Code, rec.Body)
+		}
+	}
+	w.App.API.MaxInFlight = 0
+	rec := running[0]()
+	if got := rateHeadersOf(t, rec.Header()); rec.Code != 503 || got.remaining != 300 {
+		t.Errorf("got %d with %+v, want 503 and nothing spent", rec.Code, got)
 	}
 }
 
 // TestR7Headers: answers to unknown callers have the address policy and never a
 // workspace's counters.
 func TestR7Headers(t *testing.T) {
-	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
+	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.Service) {
 		a := w.Tenant(account.Starter)
 		a.Do("GET", "/v1", nil).Want(200)
 		if _, err := w.App.Accounts.Revoke(t.Context(), fanfaretest.Operator, a.Workspace, callerOf(t, w, a.Key).Key.ID, "test"); err != nil {
@@ -428,7 +473,7 @@ func TestR3RefundFails(t *testing.T) {
 // TestQuotaEvents: a workspace gets an event at 80 % of its daily quota and one
 // at 100 %, each once a day (R12).
 func TestQuotaEvents(t *testing.T) {
-	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
+	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.Service) {
 		w.App.API.Limits[account.Starter] = ratelimit.Limits{PerDay: 10}
 		a := w.Tenant(account.Starter)
 		for range 2 {

@@ -71,7 +71,7 @@ func secretPlacements() []secretPlacement {
 
 // send sends a request with the secret in its place, and with another caller's
 // valid key if the placement allows it.
-func (y secretPlacement) send(t *testing.T, w *fanfaretest.World, c *fanfaretest.Client, secret string) (*httptest.ResponseRecorder, string) {
+func (y secretPlacement) send(t *testing.T, w *fanfaretest.Service, c *fanfaretest.Client, secret string) (*httptest.ResponseRecorder, string) {
 	t.Helper()
 	fill := func(s string) string { return strings.ReplaceAll(s, "KEY", secret) }
 	var body io.Reader
@@ -194,7 +194,7 @@ func TestDrillK12Secrets(t *testing.T) {
 }
 
 // storedUserAgents returns the stored user agents of a workspace's keys.
-func storedUserAgents(t *testing.T, w *fanfaretest.World, a *fanfaretest.Tenant) (agents string) {
+func storedUserAgents(t *testing.T, w *fanfaretest.Service, a *fanfaretest.Tenant) (agents string) {
 	t.Helper()
 	if err := w.App.Keys.Flush(t.Context()); err != nil {
 		t.Fatal(err)
@@ -210,7 +210,7 @@ func storedUserAgents(t *testing.T, w *fanfaretest.World, a *fanfaretest.Tenant)
 }
 
 // backupContent returns the unpacked content of a backup.
-func backupContent(t *testing.T, w *fanfaretest.World) []byte {
+func backupContent(t *testing.T, w *fanfaretest.Service) []byte {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "backup")
 	if _, err := backup.Create(t.Context(), backup.Parts{Store: w.App.Engine, Files: w.App.Files}, path, backup.Manifest{CreatedAt: clock.At(w.Clock.Now())}, func(int64, int64) {}); err != nil {

@@ -13,7 +13,7 @@ import (
 // TestStopOverLimit uses up the minute and the day of a plan: requests that
 // stop a campaign still succeed, ten times a minute, and no others do.
 func TestStopOverLimit(t *testing.T) {
-	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.World) {
+	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.Service) {
 		const enough = 60
 		w.App.API.Limits[account.Starter] = ratelimit.Limits{PerMinute: enough, PerDay: 2 * enough}
 		a := w.Tenant(account.Starter)

@@ -24,7 +24,7 @@ import (
 // contains a token that no other tenant may see.
 type busyTenant struct {
 	t     *testing.T
-	world *fanfaretest.World
+	world *fanfaretest.Service
 	token string
 	roles map[string]*fanfaretest.Client
 	// ids are those in answers, by prefix; cursors, etags and idempotencyKeys
@@ -114,7 +114,7 @@ func exampleBodies(op *fanfaretest.Operation) []any {
 }
 
 // newBusyTenant creates a tenant and uses every operation several times.
-func newBusyTenant(t *testing.T, w *fanfaretest.World, lives int) *busyTenant {
+func newBusyTenant(t *testing.T, w *fanfaretest.Service, lives int) *busyTenant {
 	t.Helper()
 	h := &busyTenant{
 		t: t, world: w, token: "zz" + strings.ToLower(rand.Text())[:18] + "zz", roles: map[string]*fanfaretest.Client{},

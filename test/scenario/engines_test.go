@@ -103,7 +103,7 @@ func TestClockSkew(t *testing.T) {
 // another server on the same database within a second.
 func TestTwoServers(t *testing.T) {
 	t.Parallel()
-	env := []string{"FANFARE_STORE=" + pgtest.URL(t)}
+	env := []string{"FANFARE_STORE=" + pgtest.URL(t), "FANFARE_MASTER_KEY=" + filepath.Join(t.TempDir(), "master.key")}
 	one, two := program.Start(t, program.Options{Env: env}), program.Start(t, program.Options{Env: env})
 	var w struct {
 		WorkspaceID string `json:"workspace_id"`

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"strings"
@@ -160,6 +161,21 @@ func (c *Catalogue) About() []connection.About {
 	return list
 }
 
+// sunsetNotice is how many days before the end of a platform's API version the
+// log warns.
+const sunsetNotice = 60
+
+// WarnOfSunsets warns the operator to update the server before a platform ends
+// an API version.
+func (c *Catalogue) WarnOfSunsets(now time.Time, log *slog.Logger) {
+	today := clock.DateIn(now, time.UTC)
+	for _, p := range c.About() {
+		if p.Sunset != nil && *p.Sunset-sunsetNotice <= today {
+			log.Warn("platform API version ends soon: update the server before its last day", "platform", p.Platform, "version", p.Version, "last_day", p.Sunset.String())
+		}
+	}
+}
+
 // Client implements connection.Catalogue.
 func (c *Catalogue) Client(platform string, sandbox bool) (connection.Client, bool) {
 	list := c.real
@@ -188,7 +204,7 @@ type sandboxGrant struct {
 // Choice: the sandbox in this process gives every connection its own accounts
 // unless a seed is set, so that two workspaces do not show the same metrics. A
 // separate sandbox always has the accounts that it was started with.
-func (c *Catalogue) Open(ctx context.Context, w connection.World) (map[string]connection.Credentials, error) {
+func (c *Catalogue) Open(ctx context.Context, w connection.SandboxOptions) (map[string]connection.Credentials, error) {
 	seed := w.Seed
 	if seed == nil && c.inProcess {
 		h := fnv.New64a()

@@ -47,7 +47,7 @@ func (s *Call) Today(a *Account) clock.Date { return clock.DateIn(s.now, a.zone)
 func (s *Call) Base() string { return s.base }
 
 // Code returns an authorization code for the accounts of the sandbox's own
-// world.
+// account set.
 func (s *Call) Code() string {
 	return s.server.issueCode(issuerOf(s.api.Platform()), s.server.own, s.now)
 }
@@ -61,7 +61,7 @@ func (s *Call) Exchange(code string) (Tokens, error) {
 	if !s.server.state.markSpent(c.Serial) {
 		return Tokens{}, ErrUnknownToken
 	}
-	return s.server.issueTokens(c.Issuer, c.World, c.Grant, s.now), nil
+	return s.server.issueTokens(c.Issuer, c.Set, c.Grant, s.now), nil
 }
 
 // Refresh returns new tokens for a refresh token, or for an access token if the
@@ -105,7 +105,7 @@ func (s *Call) Open(access string) (*Account, error) {
 	case s.Fault(FaultRevokedToken):
 		return nil, ErrRevokedToken
 	}
-	return s.server.accountOf(c.World, s.api.Platform())
+	return s.server.accountOf(c.Set, s.api.Platform())
 }
 
 // Rows returns the current rows of the account at a level, by day and then by

@@ -88,11 +88,11 @@ func (c control) grants(w http.ResponseWriter, r *http.Request) {
 	if !c.readBody(w, r, &in) {
 		return
 	}
-	world := World{c.s.own.Seed, in.Currency, in.Timezone}
+	set := AccountSet{c.s.own.Seed, in.Currency, in.Timezone}
 	if in.Seed != nil {
-		world.Seed = *in.Seed
+		set.Seed = *in.Seed
 	}
-	opened, err := c.s.Grant(world)
+	opened, err := c.s.Grant(set)
 	if err != nil {
 		c.writeInvalid(w, err.Error())
 		return

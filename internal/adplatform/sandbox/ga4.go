@@ -71,7 +71,7 @@ func routeGA4(s *Call, a *Account, r *http.Request, path string) (int, any) {
 		}}}
 	case "GET " + property:
 		return http.StatusOK, map[string]any{
-			"name": property, "parent": "accounts/" + a.ID, "displayName": a.Name, "currencyCode": a.World.Currency, "timeZone": a.World.Timezone,
+			"name": property, "parent": "accounts/" + a.ID, "displayName": a.Name, "currencyCode": a.Set.Currency, "timeZone": a.Set.Timezone,
 			"propertyType": "PROPERTY_TYPE_ORDINARY", "serviceLevel": "GOOGLE_ANALYTICS_STANDARD",
 		}
 	case "POST " + property + ":runReport":

@@ -263,7 +263,7 @@ func (in *ga4Request) page(s *Call, a *Account, lines []ga4Row) any {
 	from = min(from, total)
 	answer := map[string]any{
 		"kind": "analyticsData#runReport", "rowCount": total,
-		"metadata": map[string]string{"currencyCode": a.World.Currency, "timeZone": a.World.Timezone},
+		"metadata": map[string]string{"currencyCode": a.Set.Currency, "timeZone": a.Set.Timezone},
 	}
 	if in.Offset > 0 && s.Fault(FaultDriftingTotal) {
 		answer["rowCount"] = total + 1

@@ -43,7 +43,7 @@ func TestLevelsHaveEqualTotals(t *testing.T) {
 	t.Parallel()
 	s := newTestServer(t, Options{})
 	rapid.Check(t, func(t *rapid.T) {
-		a, err := buildTestAccount(randomWorld(t), randomPlatform(t), 1)
+		a, err := buildTestAccount(randomAccountSet(t), randomPlatform(t), 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,7 +86,7 @@ func TestRows(t *testing.T) {
 	t.Parallel()
 	s := newTestServer(t, Options{})
 	rapid.Check(t, func(t *rapid.T) {
-		a, err := buildTestAccount(randomWorld(t), randomPlatform(t), 1)
+		a, err := buildTestAccount(randomAccountSet(t), randomPlatform(t), 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -149,7 +149,7 @@ func TestMetricsSettle(t *testing.T) {
 	lookback := map[string]int{GoogleAds: 30, MetaAds: 28, TikTokAds: 7, LinkedInAds: 30, GA4: 4}
 	s := newTestServer(t, Options{})
 	rapid.Check(t, func(t *rapid.T) {
-		a, err := buildTestAccount(randomWorld(t), randomPlatform(t), 1)
+		a, err := buildTestAccount(randomAccountSet(t), randomPlatform(t), 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -202,7 +202,7 @@ func TestSeasonsAndFatigue(t *testing.T) {
 	}
 }
 
-// TestGoldenMetrics compares the metrics of one world with a file. They must
+// TestGoldenMetrics compares the metrics of one account set with a file. They must
 // not change by accident, because connected sandboxes would report other
 // numbers for old days.
 func TestGoldenMetrics(t *testing.T) {

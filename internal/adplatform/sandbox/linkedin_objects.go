@@ -72,7 +72,7 @@ func (c *linkedInCall) accounts() (any, *linkedInError) {
 		}
 	}
 	return c.pageByToken([]any{map[string]any{
-		"id": jsontext.Value(a.ID), "name": a.Name, "currency": a.World.Currency, "status": status, "type": "BUSINESS", "test": false,
+		"id": jsontext.Value(a.ID), "name": a.Name, "currency": a.Set.Currency, "status": status, "type": "BUSINESS", "test": false,
 		"servingStatuses": []string{"RUNNABLE"},
 	}})
 }
@@ -88,7 +88,7 @@ func (c *linkedInCall) campaignNode(x *Campaign) map[string]any {
 	}
 	return map[string]any{
 		"id": jsontext.Value(x.ID), "account": linkedInAccountURN + c.account.ID, "name": x.Name, "status": c.campaignStatus(x), "objectiveType": linkedInObjectives[x.Kind],
-		"dailyBudget":       map[string]any{"currencyCode": c.account.World.Currency, "amount": money.Amount{Micros: x.DailyBudget}.String()},
+		"dailyBudget":       map[string]any{"currencyCode": c.account.Set.Currency, "amount": money.Amount{Micros: x.DailyBudget}.String()},
 		"targetingCriteria": map[string]any{"include": map[string]any{"and": targeting}},
 	}
 }

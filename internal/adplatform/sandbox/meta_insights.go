@@ -296,7 +296,7 @@ func (r metaReport) encodeRow(a *Account, row Row, first, last clock.Date, field
 
 // metaEntities returns the ids and names in a row.
 func metaEntities(a *Account, row Row) map[string]string {
-	names := map[string]string{"account_id": a.ID, "account_name": a.Name, "account_currency": a.World.Currency}
+	names := map[string]string{"account_id": a.ID, "account_name": a.Name, "account_currency": a.Set.Currency}
 	group := row.Group
 	if row.Ad != nil {
 		names["ad_id"], names["ad_name"] = row.Ad.ID, row.Ad.Name
@@ -317,7 +317,7 @@ func metaEntities(a *Account, row Row) map[string]string {
 func formatMetaMetric(a *Account, m fact.Measure, n int64) string {
 	switch {
 	case m.Money():
-		digits, _ := money.Currency(a.World.Currency).Digits()
+		digits, _ := money.Currency(a.Set.Currency).Digits()
 		return money.Amount{Micros: n, Digits: int8(digits)}.String()
 	case m.Scaled():
 		return fact.Millionths(n).String()

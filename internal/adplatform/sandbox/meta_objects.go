@@ -113,7 +113,7 @@ func (c metaCall) selectFields(object map[string]any) map[string]any {
 func (c metaCall) accountNode(a *Account) map[string]any {
 	return map[string]any{
 		"id": "act_" + a.ID, "account_id": a.ID, "name": a.Name, "account_status": 1,
-		"currency": a.World.Currency, "timezone_name": a.World.Timezone,
+		"currency": a.Set.Currency, "timezone_name": a.Set.Timezone,
 	}
 }
 

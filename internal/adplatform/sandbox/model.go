@@ -22,9 +22,10 @@ const (
 	GA4         = "ga4"
 )
 
-// World identifies a set of invented accounts, one per platform. Equal worlds
-// always have the same accounts, campaigns and metrics.
-type World struct {
+// AccountSet identifies a set of invented accounts, one per platform. The API of
+// the sandbox calls it a world. Equal sets always have the same accounts,
+// campaigns and metrics.
+type AccountSet struct {
 	Seed     int64  `json:"seed"`
 	Currency string `json:"currency"`
 	Timezone string `json:"timezone"`
@@ -32,10 +33,10 @@ type World struct {
 
 // Account is an ad account on one platform.
 type Account struct {
-	World    World
+	Set      AccountSet
 	Platform string
 	// ID has as many digits as the platform's ids. Accounts of different
-	// platforms never have the same id, those of different worlds only by a
+	// platforms never have the same id, those of different account sets only by a
 	// hash collision.
 	ID        string
 	Name      string

@@ -17,7 +17,7 @@ import (
 
 // Options are the settings of a Server.
 type Options struct {
-	// Seed, Currency and Timezone are the sandbox's own world; USD and UTC if
+	// Seed, Currency and Timezone are the sandbox's own account set; USD and UTC if
 	// not set.
 	Seed               int64
 	Currency, Timezone string
@@ -36,14 +36,14 @@ const MaxScale = 100_000
 // the sandbox's own operations are below /_sandbox/.
 type Server struct {
 	o       Options
-	own     World
+	own     AccountSet
 	state   *state
 	faults  faultRules
 	journal journal
 	control http.Handler
 
 	mu sync.Mutex
-	// accountRefs are the accounts of all opened worlds, by id; accounts are
+	// accountRefs are the accounts of all opened account sets, by id; accounts are
 	// those that have been generated.
 	accountRefs map[string]accountRef
 	accounts    map[accountRef]*Account
@@ -55,7 +55,7 @@ type Server struct {
 
 // accountRef identifies an account.
 type accountRef struct {
-	World    World
+	Set      AccountSet
 	Platform string
 }
 
@@ -75,23 +75,23 @@ func New(o Options) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{
-		o: o, own: World{o.Seed, o.Currency, o.Timezone}, state: st, faults: faultRules{random: seedKey(0).numbered(o.Seed).named("faults")},
+		o: o, own: AccountSet{o.Seed, o.Currency, o.Timezone}, state: st, faults: faultRules{random: seedKey(0).numbered(o.Seed).named("faults")},
 		accountRefs: map[string]accountRef{}, accounts: map[accountRef]*Account{},
 	}
 	s.control = s.controlHandler()
-	if _, err := s.registerWorld(s.own); err != nil {
+	if _, err := s.registerSet(s.own); err != nil {
 		return nil, err
 	}
-	for _, w := range st.worlds() {
-		if _, err := s.registerWorld(w); err != nil {
+	for _, w := range st.sets() {
+		if _, err := s.registerSet(w); err != nil {
 			return nil, fmt.Errorf("read the sandbox's state: %w", err)
 		}
 	}
 	return s, nil
 }
 
-// Own returns the sandbox's own world.
-func (s *Server) Own() World { return s.own }
+// Own returns the sandbox's own account set.
+func (s *Server) Own() AccountSet { return s.own }
 
 // Now returns the sandbox's time.
 func (s *Server) Now() time.Time {
@@ -103,9 +103,9 @@ func (s *Server) Now() time.Time {
 	return s.o.Now().Add(s.clockOffset)
 }
 
-// registerWorld validates a world, registers its accounts and returns its time
+// registerSet validates an account set, registers its accounts and returns its time
 // zone.
-func (s *Server) registerWorld(w World) (*time.Location, error) {
+func (s *Server) registerSet(w AccountSet) (*time.Location, error) {
 	zone, err := w.validate()
 	if err != nil {
 		return nil, err
@@ -116,14 +116,14 @@ func (s *Server) registerWorld(w World) (*time.Location, error) {
 		s.accountRefs[accountID(w, d.Platform())] = accountRef{w, d.Platform()}
 	}
 	if w != s.own {
-		s.state.addWorld(w)
+		s.state.addSet(w)
 	}
 	return zone, nil
 }
 
-// accountOf returns the account of a world on a platform. It generates the
+// accountOf returns the account of an account set on a platform. It generates the
 // account on first use.
-func (s *Server) accountOf(w World, platform string) (*Account, error) {
+func (s *Server) accountOf(w AccountSet, platform string) (*Account, error) {
 	at := accountRef{w, platform}
 	s.mu.Lock()
 	a := s.accounts[at]
@@ -131,7 +131,7 @@ func (s *Server) accountOf(w World, platform string) (*Account, error) {
 	if a != nil {
 		return a, nil
 	}
-	zone, err := s.registerWorld(w)
+	zone, err := s.registerSet(w)
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +144,7 @@ func (s *Server) accountOf(w World, platform string) (*Account, error) {
 	return s.accounts[at], nil
 }
 
-// Account returns an account of any opened world by its id.
+// Account returns an account of any opened account set by its id.
 func (s *Server) Account(id string) (*Account, bool) {
 	s.mu.Lock()
 	at, ok := s.accountRefs[id]
@@ -152,7 +152,7 @@ func (s *Server) Account(id string) (*Account, bool) {
 	if !ok {
 		return nil, false
 	}
-	a, err := s.accountOf(at.World, at.Platform)
+	a, err := s.accountOf(at.Set, at.Platform)
 	return a, err == nil
 }
 
@@ -196,17 +196,17 @@ type AccountTokens struct {
 	ExpiresIn *int64 `json:"expires_in"`
 }
 
-// Grant returns access to the accounts of a world, by platform. An unset
-// currency or time zone is that of the sandbox's own world. The accounts of a
-// world are always the same; the tokens are new.
-func (s *Server) Grant(w World) (map[string]AccountTokens, error) {
+// Grant returns access to the accounts of an account set, by platform. An unset
+// currency or time zone is that of the sandbox's own account set. The accounts of
+// a set are always the same; the tokens are new.
+func (s *Server) Grant(w AccountSet) (map[string]AccountTokens, error) {
 	if w.Currency == "" {
 		w.Currency = s.own.Currency
 	}
 	if w.Timezone == "" {
 		w.Timezone = s.own.Timezone
 	}
-	if _, err := s.registerWorld(w); err != nil {
+	if _, err := s.registerSet(w); err != nil {
 		return nil, err
 	}
 	opened := map[string]AccountTokens{}
@@ -226,7 +226,7 @@ func (s *Server) Grant(w World) (map[string]AccountTokens, error) {
 }
 
 // Address is the URL of a simulated platform and the account of the sandbox's
-// own world on it.
+// own account set on it.
 type Address struct {
 	Platform  string `json:"platform"`
 	Prefix    string `json:"prefix"`

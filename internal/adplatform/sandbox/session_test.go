@@ -48,7 +48,7 @@ func TestGrantLifecycle(t *testing.T) {
 			}
 			a, err := newTestCall(s, tt.platform).Open(first.Access)
 			if err != nil || a.ID != accountID(s.own, tt.platform) {
-				t.Fatalf("got %v (%v) want the account of the sandbox's own world", a, err)
+				t.Fatalf("got %v (%v) want the account of the sandbox's own set", a, err)
 			}
 			for _, wrong := range []string{"", "sbx.", first.Access + "x", code, first.Refresh, strings.ToUpper(first.Access)} {
 				if _, err := newTestCall(s, tt.platform).Open(wrong); !errors.Is(err, ErrUnknownToken) {
@@ -247,7 +247,7 @@ func TestStateIsKept(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "state.json")
 	s := newTestServer(t, Options{Seed: 3, State: file})
-	other := World{77, "EUR", "Europe/Berlin"}
+	other := AccountSet{77, "EUR", "Europe/Berlin"}
 	opened, err := s.Grant(other)
 	if err != nil {
 		t.Fatal(err)
@@ -268,8 +268,8 @@ func TestStateIsKept(t *testing.T) {
 
 	s = newTestServer(t, Options{Seed: 3, State: file})
 	a, ok := s.Account(opened[MetaAds].AccountID)
-	if !ok || a.World != other {
-		t.Fatalf("got %v (%v) want the account of the other world", a, ok)
+	if !ok || a.Set != other {
+		t.Fatalf("got %v (%v) want the account of the other set", a, ok)
 	}
 	if newTestCall(s, MetaAds).Runs(a, a.Campaigns[0]) {
 		t.Error("the campaign runs again")

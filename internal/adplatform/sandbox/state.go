@@ -30,8 +30,8 @@ type state struct {
 type storedState struct {
 	// Serial is the serial number of the last token.
 	Serial int64 `json:"serial"`
-	// Worlds are the opened worlds except the sandbox's own.
-	Worlds []World `json:"worlds"`
+	// Sets are the opened account sets except the sandbox's own.
+	Sets []AccountSet `json:"worlds"`
 	// Runs are the changes by account and campaign, oldest first.
 	Runs map[string]map[string][]runChange `json:"runs"`
 	// Revoked are the revoked grants, Spent the serials of used codes and
@@ -144,18 +144,18 @@ func (s *state) markSpent(serial int64) bool {
 	return true
 }
 
-func (s *state) worlds() []World {
+func (s *state) sets() []AccountSet {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.Clone(s.stored.Worlds)
+	return slices.Clone(s.stored.Sets)
 }
 
-// addWorld adds a world.
-func (s *state) addWorld(w World) {
+// addSet adds an account set.
+func (s *state) addSet(w AccountSet) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !slices.Contains(s.stored.Worlds, w) {
-		s.stored.Worlds = append(s.stored.Worlds, w)
+	if !slices.Contains(s.stored.Sets, w) {
+		s.stored.Sets = append(s.stored.Sets, w)
 		s.dirty = true
 	}
 }

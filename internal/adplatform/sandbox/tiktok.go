@@ -240,8 +240,8 @@ func (c *tikTokCall) advertiser() (any, *tikTokError) {
 		status = "STATUS_DISABLE"
 	}
 	item, refused := c.selectFields(map[string]any{
-		"advertiser_id": c.account.ID, "name": c.account.Name, "currency": c.account.World.Currency,
-		"timezone": c.account.World.Timezone, "display_timezone": c.account.World.Timezone, "status": status,
+		"advertiser_id": c.account.ID, "name": c.account.Name, "currency": c.account.Set.Currency,
+		"timezone": c.account.Set.Timezone, "display_timezone": c.account.Set.Timezone, "status": status,
 	})
 	return map[string]any{"list": []any{item}}, refused
 }

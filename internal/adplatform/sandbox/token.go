@@ -47,9 +47,9 @@ func issuerOf(platform string) string {
 
 // claims are the content of a token, so that a restarted sandbox can read it.
 type claims struct {
-	World  World  `json:"w"`
-	Issuer string `json:"p"`
-	Kind   string `json:"k"`
+	Set    AccountSet `json:"w"`
+	Issuer string     `json:"p"`
+	Kind   string     `json:"k"`
 	// Grant is shared by all tokens of one consent.
 	Grant  int64 `json:"g"`
 	Serial int64 `json:"s"`
@@ -113,14 +113,14 @@ func (s *Server) readValidToken(token, kind, issuer string, now time.Time) (clai
 	return c, nil
 }
 
-func (s *Server) issueCode(issuer string, w World, now time.Time) string {
+func (s *Server) issueCode(issuer string, w AccountSet, now time.Time) string {
 	n := s.state.nextSerial()
-	return claims{World: w, Issuer: issuer, Kind: kindCode, Grant: n, Serial: n, Expires: expiryOf(now, codeLife)}.token()
+	return claims{Set: w, Issuer: issuer, Kind: kindCode, Grant: n, Serial: n, Expires: expiryOf(now, codeLife)}.token()
 }
 
 // issueTokens returns the first tokens of a grant.
-func (s *Server) issueTokens(issuer string, w World, grant int64, now time.Time) Tokens {
-	c := claims{World: w, Issuer: issuer, Grant: grant, Expires: expiryOf(now, tokenLifetimes[issuer].refresh)}
+func (s *Server) issueTokens(issuer string, w AccountSet, grant int64, now time.Time) Tokens {
+	c := claims{Set: w, Issuer: issuer, Grant: grant, Expires: expiryOf(now, tokenLifetimes[issuer].refresh)}
 	return s.renewTokens(c, "", now)
 }
 

@@ -40,7 +40,7 @@ var familyLevels = map[fact.Family]Level{fact.Base: ByAccount, fact.Geo: ByCount
 // Truth returns the totals of an account from first to last.
 func (s *Server) Truth(a *Account, first, last clock.Date) Truth {
 	today := s.Today(a)
-	t := Truth{AccountID: a.ID, Platform: a.Platform, Currency: a.World.Currency, Timezone: a.zone.String(), AsOf: today, Families: map[string][]TruthDay{}}
+	t := Truth{AccountID: a.ID, Platform: a.Platform, Currency: a.Set.Currency, Timezone: a.zone.String(), AsOf: today, Families: map[string][]TruthDay{}}
 	for family, level := range familyLevels {
 		if !slices.Contains(a.traits.familyLevels, level) {
 			t.Families[family.String()] = nil

@@ -10,7 +10,6 @@ import (
 	_ "image/gif"
 	_ "image/jpeg"
 	_ "image/png"
-	"runtime"
 	"strings"
 
 	_ "golang.org/x/image/webp" // another format of logos
@@ -19,23 +18,16 @@ import (
 	"fanfare/internal/creative/picture"
 )
 
-// Painter draws pictures with the built-in renderer, as many concurrently as
-// there are processors.
-type Painter struct{ slots chan struct{} }
+// Painter draws pictures with the built-in renderer.
+type Painter struct{}
 
 var _ creative.Painter = (*Painter)(nil)
 
 // NewPainter returns a painter.
-func NewPainter() *Painter { return &Painter{make(chan struct{}, runtime.GOMAXPROCS(0))} }
+func NewPainter() *Painter { return &Painter{} }
 
 // Paint draws one picture of a draft.
-func (p *Painter) Paint(ctx context.Context, b *creative.Brief, d *creative.Draft, s creative.Shape, format string) (*creative.Picture, error) {
-	select {
-	case p.slots <- struct{}{}:
-		defer func() { <-p.slots }()
-	case <-ctx.Done():
-		return nil, fmt.Errorf("wait for other pictures: %w", ctx.Err())
-	}
+func (*Painter) Paint(_ context.Context, b *creative.Brief, d *creative.Draft, s creative.Shape, format string) (*creative.Picture, error) {
 	ad, err := adFromDraft(b, d, s)
 	if err != nil {
 		return nil, err

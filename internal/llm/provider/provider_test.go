@@ -34,14 +34,14 @@ import (
 
 // tenant is a workspace with the services that models need.
 type tenant struct {
-	*storetest.World
+	*storetest.Fixture
 	Providers *provider.Service
 	Creatives *creative.Service
 }
 
 func newTenant(t *testing.T) *tenant {
 	t.Helper()
-	w := storetest.NewWorld(t, sqlitetest.Open(t))
+	w := storetest.NewFixture(t, sqlitetest.Open(t))
 	providers, err := provider.New(w.DB.Providers(), ring(t), outbound.Trusted(), w.Clock.Now)
 	if err != nil {
 		t.Fatal(err)

@@ -25,31 +25,34 @@ func (anthropicMessages) knownMembers() []string {
 	}
 }
 
+// anthropicRequest is the body of a request.
+type anthropicRequest struct {
+	Model     string         `json:"model"`
+	MaxTokens int            `json:"max_tokens"`
+	Stream    bool           `json:"stream"`
+	System    jsontext.Value `json:"system"`
+	Messages  []struct {
+		Role    string         `json:"role"`
+		Content jsontext.Value `json:"content"`
+	} `json:"messages"`
+	OutputConfig struct {
+		Format *struct {
+			Type   string         `json:"type"`
+			Schema map[string]any `json:"schema"`
+		} `json:"format"`
+	} `json:"output_config"`
+	Tools []struct {
+		Name        string         `json:"name"`
+		InputSchema map[string]any `json:"input_schema"`
+	} `json:"tools"`
+	ToolChoice struct {
+		Type string `json:"type"`
+		Name string `json:"name"`
+	} `json:"tool_choice"`
+}
+
 func (anthropicMessages) parse(r *http.Request, body []byte) (*modelRequest, *refusal) {
-	var in struct {
-		Model     string         `json:"model"`
-		MaxTokens int            `json:"max_tokens"`
-		Stream    bool           `json:"stream"`
-		System    jsontext.Value `json:"system"`
-		Messages  []struct {
-			Role    string         `json:"role"`
-			Content jsontext.Value `json:"content"`
-		} `json:"messages"`
-		OutputConfig struct {
-			Format *struct {
-				Type   string         `json:"type"`
-				Schema map[string]any `json:"schema"`
-			} `json:"format"`
-		} `json:"output_config"`
-		Tools []struct {
-			Name        string         `json:"name"`
-			InputSchema map[string]any `json:"input_schema"`
-		} `json:"tools"`
-		ToolChoice struct {
-			Type string `json:"type"`
-			Name string `json:"name"`
-		} `json:"tool_choice"`
-	}
+	var in anthropicRequest
 	switch err := json.Unmarshal(body, &in); {
 	case err != nil:
 		return nil, invalidRequest("messages", "A member has the wrong type.")

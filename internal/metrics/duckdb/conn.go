@@ -182,16 +182,22 @@ func read(ctx context.Context, in func(func() error) error, each func(row []driv
 
 // inTransaction commits what f did, or takes all of it back.
 func (c *conn) inTransaction(ctx context.Context, f func() error) error {
-	if _, err := c.exec(ctx, `BEGIN TRANSACTION`); err != nil {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	// A canceled BEGIN may have begun a transaction all the same, which the next
+	// user of the connection would be in: neither it nor the end is canceled.
+	whole := context.WithoutCancel(ctx)
+	if _, err := c.exec(whole, `BEGIN TRANSACTION`); err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}
-	// Who has come this far must end the transaction, whatever the caller does.
-	end := context.WithoutCancel(ctx)
 	if err := f(); err != nil {
-		_, back := c.exec(end, `ROLLBACK`)
+		_, back := c.exec(whole, `ROLLBACK`)
 		return errors.Join(err, back)
 	}
-	if _, err := c.exec(end, `COMMIT`); err != nil {
+	if _, err := c.exec(whole, `COMMIT`); err != nil {
+		// It has ended the transaction or not; the next user finds none.
+		_, _ = c.exec(whole, `ROLLBACK`)
 		return fmt.Errorf("commit: %w", err)
 	}
 	return nil

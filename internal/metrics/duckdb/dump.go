@@ -2,98 +2,118 @@ package duckdb
 
 import (
 	"archive/tar"
+	"bufio"
 	"context"
 	"database/sql/driver"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"fanfare/internal/fact"
 	"fanfare/internal/ident"
+	"fanfare/internal/metrics/dump"
+	"fanfare/internal/metrics/numbers"
 )
-
-// A dump is a tar of Parquet files, one per table, and at its end the manifest,
-// without which it is not whole. Days are numbers of days since 1970; ids,
-// words and entities are in tables of their own, as they are in the file.
-// Choice: the tables as they are instead of rows with all their texts, because
-// any engine can read them as well and they take a tenth of the room.
-const manifestName = "manifest.json"
-
-// manifest tells what a dump has to have.
-type manifest struct {
-	Version int              `json:"version"`
-	Rows    map[string]int64 `json:"rows"`
-}
 
 // Dump writes one state of all facts, also while others write.
 func (e *Engine) Dump(ctx context.Context, w io.Writer) error {
-	m := manifest{Version: version, Rows: map[string]int64{}}
-	out := tar.NewWriter(w)
-	err := e.pool.use(ctx, func(c *conn) error {
+	out, err := dump.NewWriter(w)
+	if err != nil {
+		return fmt.Errorf("dump facts: %w", err)
+	}
+	err = e.pool.use(ctx, func(c *conn) error {
 		return c.inTransaction(ctx, func() error {
-			for _, t := range tables {
-				if t.derived {
-					continue
+			tables := dump.Tables()
+			for i := range tables {
+				if err := dumpTable(ctx, c, &tables[i], out); err != nil {
+					return fmt.Errorf("table %s: %w", tables[i].Name, err)
 				}
-				n, err := e.dumpTable(ctx, c, t.name, out)
-				if err != nil {
-					return fmt.Errorf("table %s: %w", t.name, err)
-				}
-				m.Rows[t.name] = n
 			}
 			return nil
 		})
 	})
+	if err == nil {
+		err = out.Close()
+	}
 	if err != nil {
-		return fmt.Errorf("dump facts: %w", err)
-	}
-	text, err := json.Marshal(m)
-	if err != nil {
-		return fmt.Errorf("dump facts: %w", err)
-	}
-	if err := out.WriteHeader(&tar.Header{Name: manifestName, Mode: 0o600, Size: int64(len(text))}); err != nil {
-		return fmt.Errorf("dump facts: %w", err)
-	}
-	if _, err := out.Write(text); err != nil {
-		return fmt.Errorf("dump facts: %w", err)
-	}
-	if err := out.Close(); err != nil {
 		return fmt.Errorf("dump facts: %w", err)
 	}
 	return nil
 }
 
-func (e *Engine) dumpTable(ctx context.Context, c *conn, table string, out *tar.Writer) (rows int64, err error) {
-	name, err := e.spoolFile()
-	if err != nil {
-		return 0, err
+// usedWords has the words that facts of a workspace use. In the file, words belong
+// to all workspaces; in a dump, each workspace has its own.
+var usedWords = func() string {
+	var used []string
+	for _, table := range append([]string{dump.Replaced}, fact.Families...) {
+		for _, column := range wordColumns {
+			used = append(used, "SELECT DISTINCT workspace, "+column+" AS code FROM "+table)
+		}
 	}
-	defer func() { err = errors.Join(err, os.Remove(name)) }()
-	if rows, err = c.exec(ctx, "COPY "+table+" TO "+quote(name)+" (FORMAT parquet, COMPRESSION zstd)"); err != nil {
-		return 0, err
+	return "(SELECT u.workspace, w.code, w.text FROM (" + strings.Join(used, " UNION ") + ") u JOIN word w ON w.code = u.code)"
+}()
+
+// wordColumns are the columns of facts that have the code of a word.
+var wordColumns = []string{"channel", "country", "age_range", "gender", "device"}
+
+// kindPositions is the position of an entity's kind, as SQL.
+var kindPositions = func() string {
+	var b strings.Builder
+	for i, kind := range numbers.Kinds {
+		fmt.Fprintf(&b, " WHEN '%s' THEN %d", kind, i)
 	}
-	f, err := os.Open(name)
-	if err != nil {
-		return 0, err
+	return "CASE kind" + b.String() + " END"
+}()
+
+func dumpTable(ctx context.Context, c *conn, t *dump.Table, out *dump.Writer) error {
+	if err := out.Table(t); err != nil {
+		return err
 	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	info, err := f.Stat()
-	if err != nil {
-		return 0, err
+	from, list := t.Name, make([]string, len(t.Columns))
+	for i, column := range t.Columns {
+		list[i] = column
+		switch {
+		case t.Name == dump.Entities && column == "kind":
+			list[i] = kindPositions
+		case t.Name == dump.Entities && column == "variant":
+			list[i] = "part"
+		}
+		if !t.Text(i) {
+			list[i] += "::BIGINT"
+		}
 	}
-	if err := out.WriteHeader(&tar.Header{Name: table + ".parquet", Mode: 0o600, Size: info.Size()}); err != nil {
-		return 0, err
+	if t.Name == dump.Words {
+		from = usedWords
 	}
-	_, err = io.Copy(out, reader{ctx, f})
-	return rows, err
+	order := t.Columns[0]
+	if slices.Contains(t.Columns, "key") {
+		order += ", key"
+	}
+	row := make([]dump.Value, len(list))
+	return c.query(ctx, func(values []driver.Value) error {
+		for i, v := range values {
+			switch v := v.(type) {
+			case nil:
+				row[i] = dump.Value{Null: true}
+			case int64:
+				row[i] = dump.Value{Number: v}
+			case string:
+				row[i] = dump.Value{Text: []byte(v)}
+			default:
+				return fmt.Errorf("column %s has a %T", t.Columns[i], v)
+			}
+		}
+		return out.Row(row)
+	}, "SELECT "+strings.Join(list, ", ")+" FROM "+from+" ORDER BY "+order)
 }
 
 // spoolFile makes an empty file that statements may read and write.
-func (e *Engine) spoolFile() (string, error) {
-	f, err := os.CreateTemp(e.spool, "*.parquet")
+func spoolFile(dir string) (string, error) {
+	f, err := os.CreateTemp(dir, "*.parquet")
 	if err != nil {
 		return "", fmt.Errorf("make spool file: %w", err)
 	}
@@ -135,7 +155,7 @@ func (e *Engine) Fill(ctx context.Context, r io.Reader) error {
 		if e.next.workspace != 1 {
 			return errNotEmpty
 		}
-		if err := c.inTransaction(ctx, func() error { return e.fill(ctx, c, tar.NewReader(reader{ctx, r})) }); err != nil {
+		if err := c.inTransaction(ctx, func() error { return e.fill(ctx, c, bufio.NewReader(reader{ctx, r})) }); err != nil {
 			return err
 		}
 		e.mu.Lock()
@@ -150,19 +170,14 @@ func (e *Engine) Fill(ctx context.Context, r io.Reader) error {
 	return nil
 }
 
-func (e *Engine) fill(ctx context.Context, c *conn, in *tar.Reader) error {
-	rows := map[string]int64{}
-	for _, t := range tables {
-		if t.derived {
-			continue
-		}
-		n, err := e.fillTable(ctx, c, t.name, in)
-		if err != nil {
-			return fmt.Errorf("table %s: %w", t.name, err)
-		}
-		rows[t.name] = n
+func (e *Engine) fill(ctx context.Context, c *conn, in *bufio.Reader) (err error) {
+	var rows map[string]int64
+	if dump.Is(in) {
+		rows, err = fillFrom(ctx, c, in)
+	} else {
+		rows, err = e.fillOld(ctx, c, tar.NewReader(in))
 	}
-	if err := checkManifest(in, rows); err != nil {
+	if err != nil {
 		return err
 	}
 	for f, table := range fact.Families {
@@ -179,61 +194,6 @@ func (e *Engine) fill(ctx context.Context, c *conn, in *tar.Reader) error {
 			if _, err := c.exec(ctx, countParts(fact.Family(f), ""), w); err != nil {
 				return fmt.Errorf("count facts: %w", err)
 			}
-		}
-	}
-	return nil
-}
-
-func (e *Engine) fillTable(ctx context.Context, c *conn, table string, in *tar.Reader) (rows int64, err error) {
-	if err := nextEntry(in, table+".parquet"); err != nil {
-		return 0, err
-	}
-	name, err := e.spoolFile()
-	if err != nil {
-		return 0, err
-	}
-	defer func() { err = errors.Join(err, os.Remove(name)) }()
-	f, err := os.OpenFile(name, os.O_WRONLY, 0o600)
-	if err != nil {
-		return 0, err
-	}
-	if _, err := io.Copy(f, in); err != nil {
-		return 0, errors.Join(err, f.Close())
-	}
-	if err := f.Close(); err != nil {
-		return 0, err
-	}
-	return c.exec(ctx, "INSERT INTO "+table+" BY NAME SELECT * FROM read_parquet("+quote(name)+")")
-}
-
-func nextEntry(in *tar.Reader, name string) error {
-	h, err := in.Next()
-	switch {
-	case errors.Is(err, io.EOF):
-		return fmt.Errorf("the dump ends before %s: %w", name, io.ErrUnexpectedEOF)
-	case err != nil:
-		return err
-	case h.Name != name:
-		return fmt.Errorf("the dump has %q where %s belongs", h.Name, name)
-	}
-	return nil
-}
-
-// checkManifest sees that everything came that was sent.
-func checkManifest(in *tar.Reader, rows map[string]int64) error {
-	if err := nextEntry(in, manifestName); err != nil {
-		return err
-	}
-	var m manifest
-	if err := json.NewDecoder(in).Decode(&m); err != nil {
-		return fmt.Errorf("read manifest: %w", err)
-	}
-	if m.Version != version {
-		return fmt.Errorf("the dump has shape %d and this program reads %d: use the program that wrote it", m.Version, version)
-	}
-	for table, n := range rows {
-		if m.Rows[table] != n {
-			return fmt.Errorf("table %s has %d rows and should have %d: the dump is damaged", table, n, m.Rows[table])
 		}
 	}
 	return nil

@@ -40,14 +40,20 @@ type Options struct {
 	// FactsOnly answers from the facts themselves also where months are
 	// summed up, to see what that is worth.
 	FactsOnly bool
-	Now       func() time.Time
-	Log       *slog.Logger
+	// Untended leaves the file as it is while it is open: it is for facts that
+	// are not in use yet, of which nothing may be forgotten.
+	Untended bool
+	// Founder finds whose workspaces share turns, nil for each on its own.
+	Founder fairqueue.FounderOf
+	Now     func() time.Time
+	Log     *slog.Logger
 }
 
 // Engine is an open file of facts.
 type Engine struct {
 	path, spool string
 	threads     int
+	memoryMB    int
 	factsOnly   bool
 	care        care
 	now         func() time.Time
@@ -113,16 +119,16 @@ func Open(ctx context.Context, dir string, o Options) (*Engine, error) {
 		return nil, fmt.Errorf("open facts: %w", err)
 	}
 	e := &Engine{
-		path: filepath.Join(dir, "facts.duckdb"), spool: filepath.Join(dir, "spool"), threads: o.Threads, factsOnly: o.FactsOnly, care: usual, heavyFrom: heavyFrom, now: o.Now, log: o.Log,
+		path: filepath.Join(dir, "facts.duckdb"), spool: filepath.Join(dir, "spool"), threads: o.Threads, memoryMB: o.MemoryMB, factsOnly: o.FactsOnly, care: usual, heavyFrom: heavyFrom, now: o.Now, log: o.Log,
 		fresh: map[month]bool{}, known: map[ident.ID]*workspace{}, done: make(chan struct{}),
 	}
 	if e.threads == 0 {
 		e.threads = runtime.NumCPU()
 	}
 	// More heavy queries at once than cores take as long and need more memory.
-	e.heavy = fairqueue.New(fairqueue.Limits{Work: "large queries", Running: max(e.threads, 2), PerWorkspace: maxHeavy})
-	e.light = fairqueue.New(fairqueue.Limits{Work: "queries", Running: 2 * e.threads, PerWorkspace: maxLight})
-	e.writes = fairqueue.New(fairqueue.Limits{Work: "writes of metrics", Running: 1, PerWorkspace: maxWrites})
+	e.heavy = fairqueue.New(fairqueue.Limits{Work: "large queries", Running: max(e.threads, 2), PerWorkspace: maxHeavy}, o.Founder)
+	e.light = fairqueue.New(fairqueue.Limits{Work: "queries", Running: 2 * e.threads, PerWorkspace: maxLight}, o.Founder)
+	e.writes = fairqueue.New(fairqueue.Limits{Work: "writes of metrics", Running: 1, PerWorkspace: maxWrites}, o.Founder)
 	if strings.Contains(e.path, "?") {
 		return nil, fmt.Errorf("open facts: %s has a question mark in it, which the driver takes for the end of the path: choose another folder", e.path)
 	}
@@ -133,12 +139,15 @@ func Open(ctx context.Context, dir string, o Options) (*Engine, error) {
 		return nil, fmt.Errorf("open facts: %s is already open in this process: close it first", e.path)
 	}
 	// The threads that DuckDB starts for queries are like the one that opens it.
-	if err := withLowPriority(func() error { return e.begin(ctx, o.MemoryMB) }); err != nil {
+	if err := withLowPriority(func() error { return e.begin(ctx) }); err != nil {
 		open.Delete(e.path)
 		return nil, fmt.Errorf("open facts in %s: %w", dir, err)
 	}
 	tending, stop := context.WithCancel(context.WithoutCancel(ctx))
-	e.stop = stop
+	if e.stop = stop; o.Untended {
+		close(e.done)
+		return e, nil
+	}
 	go e.tendAlways(tending)
 	return e, nil
 }
@@ -158,10 +167,10 @@ var files = []string{"facts.duckdb", "facts.duckdb.wal"}
 // DuckDB then refuses to open a file with the log of a later or another one.
 const format = "?storage_compatibility_version=v1.4.0"
 
-func (e *Engine) begin(ctx context.Context, memoryMB int) error {
+func (e *Engine) begin(ctx context.Context) error {
 	var locked sync.Once
 	connector, err := duckdb.NewConnector(e.path+format, func(c driver.ExecerContext) (err error) {
-		locked.Do(func() { err = confine(ctx, c, e.spool, e.threads, memoryMB) })
+		locked.Do(func() { err = confine(ctx, c, e.spool, e.threads, e.memoryMB) })
 		return err
 	})
 	if err != nil {

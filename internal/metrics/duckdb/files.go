@@ -117,6 +117,9 @@ func (e *Engine) CheckFiles() error {
 	if e.overwritten.Load() {
 		return ErrOverwritten
 	}
+	// What was written is loaded before the file is looked at: a write in between
+	// raises changes, so that an earlier look is never compared with a later write.
+	was := e.written.Load()
 	now, err := os.Stat(e.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(now, e.info):
@@ -124,7 +127,6 @@ func (e *Engine) CheckFiles() error {
 	case err != nil:
 		return nil //nolint:nilerr // a path that cannot be examined says nothing about the file
 	}
-	was := e.written.Load()
 	if was == nil {
 		return nil
 	}

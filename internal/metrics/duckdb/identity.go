@@ -107,9 +107,12 @@ func (e *Engine) loadIdentity(ctx context.Context, c *conn) error {
 	return nil
 }
 
+// Path returns the file of the facts of a folder.
+func Path(dir string) string { return filepath.Join(dir, files[0]) }
+
 // Exists reports whether a folder has facts.
 func Exists(dir string) bool {
-	_, err := os.Stat(filepath.Join(dir, files[0]))
+	_, err := os.Stat(Path(dir))
 	return err == nil
 }
 

@@ -23,6 +23,12 @@ const (
 	parquetChunkBytes = 1 << 20
 )
 
+// Parquet reads uploaded Parquet files. It needs no facts.
+type Parquet struct {
+	// Dir is the folder for the file while it is read.
+	Dir string
+}
+
 // ReadParquet gives every cell of a Parquet file as text, some rows at a time:
 // days as YYYY-MM-DD, decimals exactly, what is null as "", and nothing of
 // columns that hold lists or records. The rows belong to each.
@@ -32,13 +38,13 @@ const (
 // so that 26 bytes can make it ask for gigabytes. That process may use so much
 // memory and no more, and whatever a hostile file does to it, the server and
 // the facts are out of its reach.
-func (e *Engine) ReadParquet(ctx context.Context, file []byte, b fact.FileLimits, each func(columns []string, rows [][]string) error) (err error) {
+func (p Parquet) ReadParquet(ctx context.Context, file []byte, b fact.FileLimits, each func(columns []string, rows [][]string) error) (err error) {
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("read parquet: %w", err)
 		}
 	}()
-	name, err := e.spoolFile()
+	name, err := spoolFile(p.Dir)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"fanfare/internal/fact"
+	"fanfare/internal/metrics/duckdb"
 )
 
 // lyingFooter is a Parquet file of 26 bytes that announces ten million columns.
@@ -45,7 +46,7 @@ func TestParquetBombs(t *testing.T) {
 		{"too many columns", parquet(t, e, dir, "SELECT 1 AS a, "+strings.Join(wide, ", ")), "It has more than 200 columns."},
 		{"a lying footer", lyingFooter(), ""},
 	} {
-		err := e.ReadParquet(t.Context(), tt.file, bounds, func([]string, [][]string) error { return nil })
+		err := (duckdb.Parquet{Dir: dir}).ReadParquet(t.Context(), tt.file, bounds, func([]string, [][]string) error { return nil })
 		var large *fact.FileTooLargeError
 		switch {
 		case tt.want == "" && !errors.Is(err, fact.ErrUnreadableFile):
@@ -75,7 +76,7 @@ func TestParquetListsAreLeftOut(t *testing.T) {
 	e := open(t, dir)
 	file := parquet(t, e, dir, "SELECT 5 AS clicks, list_resize([1]::INT[], 10000, 7) AS l, {'a': 1} AS r FROM range(500)")
 	rows := 0
-	err := e.ReadParquet(t.Context(), file, bounds, func(columns []string, list [][]string) error {
+	err := (duckdb.Parquet{Dir: dir}).ReadParquet(t.Context(), file, bounds, func(columns []string, list [][]string) error {
 		for _, row := range list {
 			if len(columns) != 3 || row[0] != "5" || row[1] != "" || row[2] != "" {
 				t.Fatalf("got %q = %q want 5 and nothing", columns, row)
@@ -97,7 +98,7 @@ func TestParquetInBytes(t *testing.T) {
 	e := open(t, dir)
 	file := parquet(t, e, dir, "SELECT range || repeat('x', 4000) AS a, repeat('y', 4000) AS b FROM range(3000)")
 	rows, most := 0, 0
-	err := e.ReadParquet(t.Context(), file, bounds, func(_ []string, list [][]string) error {
+	err := (duckdb.Parquet{Dir: dir}).ReadParquet(t.Context(), file, bounds, func(_ []string, list [][]string) error {
 		rows, most = rows+len(list), max(most, len(list))
 		return nil
 	})

@@ -37,7 +37,7 @@ func TestReadParquet(t *testing.T) {
 	file := parquet(t, e, dir, `SELECT DATE '2026-02-28' AS day, 1234567890.123456::DECIMAL(18,6) AS spend, 9007199254740993 AS clicks, NULL::INTEGER AS leads, 'a,"b' AS "odd ""name""", true AS yes
 		UNION ALL SELECT NULL, -0.5, 0, 7, '', false`)
 	var got [][]string
-	err := e.ReadParquet(t.Context(), file, bounds, func(columns []string, rows [][]string) error {
+	err := (duckdb.Parquet{Dir: dir}).ReadParquet(t.Context(), file, bounds, func(columns []string, rows [][]string) error {
 		if want := []string{"day", "spend", "clicks", "leads", `odd "name"`, "yes"}; !slices.Equal(columns, want) {
 			t.Errorf("columns: got %q want %q", columns, want)
 		}
@@ -61,11 +61,11 @@ func TestReadParquetInParts(t *testing.T) {
 	file := parquet(t, e, dir, "SELECT range AS n FROM range(2500)")
 	var sizes []int
 	count := func(_ []string, rows [][]string) error { sizes = append(sizes, len(rows)); return nil }
-	if err := e.ReadParquet(t.Context(), file, bounds, count); err != nil || !slices.Equal(sizes, []int{1000, 1000, 500}) {
+	if err := (duckdb.Parquet{Dir: dir}).ReadParquet(t.Context(), file, bounds, count); err != nil || !slices.Equal(sizes, []int{1000, 1000, 500}) {
 		t.Errorf("got %v, %v want parts of 1000, 1000, 500", sizes, err)
 	}
 	enough := errors.New("enough")
-	if err := e.ReadParquet(t.Context(), file, bounds, func([]string, [][]string) error { return enough }); !errors.Is(err, enough) {
+	if err := (duckdb.Parquet{Dir: dir}).ReadParquet(t.Context(), file, bounds, func([]string, [][]string) error { return enough }); !errors.Is(err, enough) {
 		t.Errorf("got %v want %v", err, enough)
 	}
 	spoolIsEmpty(t, dir)
@@ -81,14 +81,14 @@ func TestReadBrokenParquet(t *testing.T) {
 	whole := parquet(t, e, dir, "SELECT range AS n, 'text ' || range AS s FROM range(100)")
 	ignore := func([]string, [][]string) error { return nil }
 	for _, file := range [][]byte{nil, []byte("PAR1"), []byte("PAR1PAR1"), []byte("a,b\n1,2\n"), whole[:len(whole)-1], whole[:len(whole)/2], whole[4:]} {
-		if err := e.ReadParquet(t.Context(), file, bounds, ignore); err == nil {
+		if err := (duckdb.Parquet{Dir: dir}).ReadParquet(t.Context(), file, bounds, ignore); err == nil {
 			t.Errorf("%d bytes: got no error", len(file))
 		}
 	}
 	for i := 0; i < len(whole); i += len(whole)/20 + 1 {
 		changed := slices.Clone(whole)
 		changed[i] ^= 0xff
-		_ = e.ReadParquet(t.Context(), changed, bounds, ignore)
+		_ = (duckdb.Parquet{Dir: dir}).ReadParquet(t.Context(), changed, bounds, ignore)
 	}
 	if got := clicks(t, e); got != 10 {
 		t.Errorf("clicks afterwards: got %d want 10", got)

@@ -197,6 +197,91 @@ func TestWritesTakeTurns(t *testing.T) {
 	})
 }
 
+// watch is a log that tells which months are being summed up, and waits until
+// the test lets it go on.
+type watch struct {
+	slog.Handler
+	events chan string
+	next   chan struct{}
+}
+
+func (*watch) Enabled(context.Context, slog.Level) bool { return true }
+
+func (w *watch) Handle(_ context.Context, r slog.Record) error {
+	r.Attrs(func(a slog.Attr) bool {
+		if a.Key == "what" && a.Value.String() == "sums" && r.Message == "looking after facts" {
+			w.events <- "month"
+			<-w.next
+		}
+		return true
+	})
+	return nil
+}
+
+// TestMonthsTakeTurns wants a write to come before the next of many months that
+// are summed up.
+func TestMonthsTakeTurns(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		writing := false
+		w := &watch{slog.DiscardHandler, make(chan string, 100), make(chan struct{})}
+		e, err := duckdb.Open(t.Context(), t.TempDir(), duckdb.Options{Threads: 2, MemoryMB: 512, Log: slog.New(w), Now: func() time.Time {
+			if writing {
+				// A write looks at the clock when its turn has come.
+				w.events <- "write"
+			}
+			return start
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() {
+			if err := e.Close(); err != nil {
+				t.Errorf("close: %v", err)
+			}
+		}()
+		e.RollFrom(1)
+		many := []ident.ID{"wks_1", "wks_2", "wks_3"}
+		for _, workspace := range many {
+			b := batchOf(1)
+			b.Workspace = workspace
+			write(t, e, b)
+		}
+		go func() {
+			if err := e.Maintain(t.Context()); err != nil {
+				t.Errorf("maintain: %v", err)
+			}
+			w.events <- "maintained"
+		}()
+		synctest.Wait()
+		writing = true
+		go func() {
+			b := batchOf(1)
+			b.Workspace, b.MaxWait = "wks_one", time.Hour
+			if err := e.Write(t.Context(), b); err != nil {
+				t.Errorf("write: %v", err)
+			}
+		}()
+		synctest.Wait()
+		var order []string
+		for range many {
+			w.next <- struct{}{}
+			synctest.Wait()
+		}
+		for range len(many) + 2 {
+			order = append(order, <-w.events)
+		}
+		if want := []string{"month", "write", "month", "month", "maintained"}; !slices.Equal(order, want) {
+			t.Errorf("got %v want %v", order, want)
+		}
+		for _, workspace := range many {
+			if n, err := e.Rolled(t.Context(), workspace); err != nil || n == 0 {
+				t.Errorf("%s: got %d months summed up, %v want some", workspace, n, err)
+			}
+		}
+	})
+}
+
 // TestNoFacts wants what is known of a workspace without facts to be read from
 // the file once.
 func TestNoFacts(t *testing.T) {

@@ -110,6 +110,12 @@ func (w *Writer) Close() error {
 	return errors.Join(w.flush(), w.out.Flush(), w.zip.Close())
 }
 
+// Is reports whether a stream begins like a dump of this format.
+func Is(r *bufio.Reader) bool {
+	begin, err := r.Peek(len(magic))
+	return err == nil && string(begin) == magic
+}
+
 // Read reads a dump that has exactly the given tables. It calls table at the
 // beginning of each and row for each row; the row is valid until row returns.
 func Read(r io.Reader, tables []Table, table func(*Table) error, row func([]Value) error) error {
@@ -136,9 +142,13 @@ func Read(r io.Reader, tables []Table, table func(*Table) error, row func([]Valu
 	return nil
 }
 
+// errIncomplete hides the error of the reader: one of a database connection looks
+// the same.
+var errIncomplete = errors.New("the dump is not complete")
+
 func unexpected(err error) error {
-	if errors.Is(err, io.EOF) {
-		return fmt.Errorf("the dump is not complete: %w", io.ErrUnexpectedEOF)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return errIncomplete
 	}
 	return err
 }

@@ -12,9 +12,9 @@ import (
 	"fanfare/internal/money"
 )
 
-// World makes random work over a small world, so that rows meet each other
-// often. The same seed makes the same work.
-type World struct {
+// Generator creates random writes to a few sources and days, so that rows
+// replace each other often. The same seed creates the same writes.
+type Generator struct {
 	R          *rand.Rand
 	Workspaces []ident.ID
 	Sources    []*fact.Source
@@ -27,9 +27,9 @@ type World struct {
 
 type brought struct{ workspace, imported ident.ID }
 
-// NewWorld returns a world.
-func NewWorld(seed uint64) *World {
-	return &World{
+// NewGenerator returns a generator.
+func NewGenerator(seed uint64) *Generator {
+	return &Generator{
 		R:          rand.New(rand.NewPCG(seed, 1)),
 		Workspaces: []ident.ID{"wks_one", "wks_two"},
 		Sources: []*fact.Source{
@@ -49,18 +49,18 @@ var currencies = []money.Currency{"EUR", "USD", "JPY"}
 
 func pick[T any](r *rand.Rand, list []T) T { return list[r.IntN(len(list))] }
 
-func (w *World) chance(percent int) bool { return w.R.IntN(100) < percent }
+func (w *Generator) chance(percent int) bool { return w.R.IntN(100) < percent }
 
 // Day returns a random day.
-func (w *World) Day() clock.Date { return w.First + clock.Date(w.R.IntN(int(w.Last-w.First)+1)) }
+func (w *Generator) Day() clock.Date { return w.First + clock.Date(w.R.IntN(int(w.Last-w.First)+1)) }
 
 // span returns two days in order, which may lie outside.
-func (w *World) span(most int) (first, last clock.Date) {
+func (w *Generator) span(most int) (first, last clock.Date) {
 	first = w.Day() - 3
 	return first, first + clock.Date(w.R.IntN(most))
 }
 
-func (w *World) entity(kind, prefix string, n int) fact.Entity {
+func (w *Generator) entity(kind, prefix string, n int) fact.Entity {
 	if w.chance(15) {
 		return fact.Entity{}
 	}
@@ -82,7 +82,7 @@ func (w *World) entity(kind, prefix string, n int) fact.Entity {
 	return e
 }
 
-func (w *World) values() (v fact.Values) {
+func (w *Generator) values() (v fact.Values) {
 	for m := range fact.Measure(fact.NumMeasures) {
 		if w.chance(30) {
 			continue
@@ -99,7 +99,7 @@ func (w *World) values() (v fact.Values) {
 	return v
 }
 
-func maybe(w *World, list []string) string {
+func maybe(w *Generator, list []string) string {
 	if w.chance(20) {
 		return ""
 	}
@@ -107,7 +107,7 @@ func maybe(w *World, list []string) string {
 }
 
 // Row makes a row of a source and family.
-func (w *World) Row(s *fact.Source, f fact.Family, d clock.Date) fact.Row {
+func (w *Generator) Row(s *fact.Source, f fact.Family, d clock.Date) fact.Row {
 	r := fact.Row{
 		Source: s, Family: f, Date: d, Channel: pick(w.R, fact.Channels[:4]),
 		Campaign: w.entity("c", "cmp", 5), Audience: w.entity("a", "aud", 3), Values: w.values(),
@@ -127,7 +127,7 @@ func (w *World) Row(s *fact.Source, f fact.Family, d clock.Date) fact.Row {
 
 // Batch makes a batch: some replace windows, some single rows, some can be
 // undone.
-func (w *World) Batch() *fact.Batch {
+func (w *Generator) Batch() *fact.Batch {
 	b := &fact.Batch{Workspace: pick(w.R, w.Workspaces)}
 	if w.chance(50) {
 		b.Import = ident.ID(fmt.Sprintf("imp_%d", len(w.imports)))
@@ -169,7 +169,7 @@ func (w *World) Batch() *fact.Batch {
 	return b
 }
 
-func (w *World) family() fact.Family {
+func (w *Generator) family() fact.Family {
 	if w.chance(50) {
 		return fact.Base
 	}
@@ -177,7 +177,7 @@ func (w *World) family() fact.Family {
 }
 
 // Import returns an import of a workspace, or one that there was never.
-func (w *World) Import() (workspace, imported ident.ID) {
+func (w *Generator) Import() (workspace, imported ident.ID) {
 	if len(w.imports) == 0 || w.chance(5) {
 		return pick(w.R, w.Workspaces), "imp_none"
 	}
@@ -186,7 +186,7 @@ func (w *World) Import() (workspace, imported ident.ID) {
 }
 
 // Records makes records as they look now.
-func (w *World) Records() []fact.Record {
+func (w *Generator) Records() []fact.Record {
 	var list []fact.Record
 	for range w.R.IntN(4) {
 		i := w.R.IntN(3)
@@ -225,7 +225,7 @@ func Dimensions(f fact.Family) []string {
 }
 
 // Plan makes a question.
-func (w *World) Plan() *analytics.Plan {
+func (w *Generator) Plan() *analytics.Plan {
 	p := &analytics.Plan{
 		Workspace: pick(w.R, w.Workspaces), Family: w.family(), Granularity: pick(w.R, analytics.Granularities), Currency: pick(w.R, currencies[:2]), MaxGroups: 100_000, UnknownIfTooLarge: w.chance(20),
 	}
@@ -258,7 +258,7 @@ func (w *World) Plan() *analytics.Plan {
 }
 
 // condition makes a condition of at most so many levels.
-func (w *World) condition(dimensions []string, depth int) analytics.Condition {
+func (w *Generator) condition(dimensions []string, depth int) analytics.Condition {
 	if depth > 1 && w.chance(50) {
 		switch w.R.IntN(3) {
 		case 0:
@@ -294,7 +294,7 @@ func (w *World) condition(dimensions []string, depth int) analytics.Condition {
 	return c
 }
 
-func (w *World) conditions(dimensions []string, depth int) []analytics.Condition {
+func (w *Generator) conditions(dimensions []string, depth int) []analytics.Condition {
 	var list []analytics.Condition
 	for range 1 + w.R.IntN(3) {
 		list = append(list, w.condition(dimensions, depth))
@@ -303,7 +303,7 @@ func (w *World) conditions(dimensions []string, depth int) []analytics.Condition
 }
 
 // value makes a value that a dimension often has.
-func (w *World) value(dimension string) string {
+func (w *Generator) value(dimension string) string {
 	if w.chance(10) {
 		return pick(w.R, odd)
 	}

@@ -25,11 +25,11 @@ func Run(t *testing.T, open func(t testing.TB) metrics.Engine) {
 	t.Helper()
 	t.Run("Drill", func(t *testing.T) {
 		t.Parallel()
-		worlds := uint64(4)
+		seeds := uint64(4)
 		if full {
-			worlds = 250
+			seeds = 250
 		}
-		for seed := range worlds {
+		for seed := range seeds {
 			t.Run(fmt.Sprint(seed), func(t *testing.T) {
 				t.Parallel()
 				Compare(t, open(t), seed, 12, 40, nil)
@@ -44,7 +44,7 @@ func Run(t *testing.T, open func(t testing.TB) metrics.Engine) {
 	}
 	t.Run("DumpAndFill", func(t *testing.T) {
 		t.Parallel()
-		dumpAndFill(t, open)
+		Move(t, open(t), open(t))
 	})
 }
 
@@ -54,7 +54,7 @@ func Run(t *testing.T, open func(t testing.TB) metrics.Engine) {
 // between, if set, runs before the questions.
 func Compare(t *testing.T, e metrics.Engine, seed uint64, changes, questions int, between func()) {
 	t.Helper()
-	w, naive := NewWorld(seed), NewNaive()
+	w, naive := NewGenerator(seed), NewNaive()
 	for range changes {
 		w.change(t, naive, e)
 	}
@@ -79,7 +79,7 @@ func Compare(t *testing.T, e metrics.Engine, seed uint64, changes, questions int
 }
 
 // change does one thing to all engines.
-func (w *World) change(t *testing.T, engines ...metrics.Engine) {
+func (w *Generator) change(t *testing.T, engines ...metrics.Engine) {
 	t.Helper()
 	ctx := t.Context()
 	switch n := w.R.IntN(10); {
@@ -155,7 +155,7 @@ func showCondition(c *analytics.Condition) string {
 	return fmt.Sprintf("%s %s %q", c.Dimension, c.Op, c.Values)
 }
 
-func sameState(t *testing.T, w *World, naive, e metrics.Engine) {
+func sameState(t *testing.T, w *Generator, naive, e metrics.Engine) {
 	t.Helper()
 	for _, id := range w.Workspaces {
 		want, got := state(t, naive, id), state(t, e, id)
@@ -167,12 +167,12 @@ func sameState(t *testing.T, w *World, naive, e metrics.Engine) {
 	}
 }
 
-// dumpAndFill sees that a dump is everything: answers are the same afterwards,
-// and what can be undone still can.
-func dumpAndFill(t *testing.T, open func(t testing.TB) metrics.Engine) {
+// Move dumps one empty engine into another, after it was filled: answers are the
+// same afterwards, and what can be undone still can.
+func Move(t *testing.T, from, to metrics.Engine) {
 	t.Helper()
 	ctx := context.Background()
-	w, naive, from, to := NewWorld(77), NewNaive(), open(t), open(t)
+	w, naive := NewGenerator(77), NewNaive()
 	for range 20 {
 		w.change(t, naive, from)
 	}

@@ -69,6 +69,21 @@ type Match struct {
 	Numbers []int32
 }
 
+// Only reports whether the condition uses no columns but those that f accepts.
+func (m *Match) Only(f func(Column) bool) bool {
+	if m == nil {
+		return true
+	}
+	for _, list := range [][]Match{m.And, m.Or} {
+		for i := range list {
+			if !list[i].Only(f) {
+				return false
+			}
+		}
+	}
+	return m.Not.Only(f) && (m.Column == "" || f(m.Column))
+}
+
 // Converts reports whether amounts of a measure need rates.
 func (q *Question) Converts(m fact.Measure) bool { return m.Money() && len(q.Foreign) > 0 }
 

@@ -14,7 +14,7 @@ func TestMain(m *testing.M) { pgtest.Main(m) }
 
 func open(t testing.TB) metrics.Engine {
 	t.Helper()
-	e, err := postgres.Open(t.Context(), pgtest.URL(t), time.Now)
+	e, err := postgres.Open(t.Context(), pgtest.URL(t), postgres.Options{Now: time.Now, NewID: "fct_test"})
 	if err != nil {
 		t.Fatalf("open: %v", err)
 	}

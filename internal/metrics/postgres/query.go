@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -14,6 +13,7 @@ import (
 	"fanfare/internal/fact"
 	"fanfare/internal/ident"
 	"fanfare/internal/metrics/numbers"
+	"fanfare/internal/metrics/pgtables"
 )
 
 // Begin waits for the turn of a request. All requests share the same places,
@@ -25,12 +25,8 @@ func (e *Engine) Begin(ctx context.Context, id ident.ID, wait time.Duration, _ .
 
 // Query answers a plan from one unchanging state.
 func (e *Engine) Query(ctx context.Context, p *analytics.Plan) (groups []analytics.Group, err error) {
-	err = e.snapshot(ctx, func(tx pgx.Tx) error {
-		w, err := readWorkspace(ctx, tx, p.Workspace)
-		if err != nil || w.key == 0 {
-			return err
-		}
-		texts, err := e.readTexts(ctx, tx, p.Workspace, w)
+	err = pgtables.Snapshot(ctx, e.DB, p.Workspace, func(tx pgx.Tx, w pgtables.Workspace) error {
+		texts, err := e.cache.Texts(ctx, tx, p.Workspace, w)
 		if err != nil {
 			return err
 		}
@@ -38,28 +34,26 @@ func (e *Engine) Query(ctx context.Context, p *analytics.Plan) (groups []analyti
 		if err != nil {
 			return err
 		}
-		s := compile(q, w.key)
+		s := &statement{question: q, workspace: w.Key}
 		found := numbers.NewGroups(p, q, texts)
-		if err := s.run(ctx, tx, q, found.Add); err != nil {
+		if err := s.run(ctx, tx, found.Add); err != nil {
 			return err
 		}
 		groups, err = found.List()
 		return err
 	})
-	if err != nil && ctx.Err() != nil {
-		return nil, ctx.Err()
-	}
 	if err != nil {
 		return nil, fmt.Errorf("query facts: %w", err)
 	}
 	return groups, nil
 }
 
-// statement is SQL with its parameters. Only names of this package and of
-// columns become text; everything else is a parameter.
+// statement is a question in PostgreSQL's SQL, with its parameters. It implements
+// numbers.Dialect.
 type statement struct {
-	strings.Builder
-	args []any
+	question  *numbers.Question
+	workspace int32
+	args      []any
 	// starts are the first days of the buckets that the SQL counts, if it does.
 	starts []int32
 }
@@ -70,86 +64,20 @@ func (s *statement) arg(v any) string {
 	return fmt.Sprintf("$%d", len(s.args))
 }
 
-// weekday counts from Monday, also before 1970.
-const weekday = "((f.day % 7 + 10) % 7)"
-
-func expression(c numbers.Column) string {
-	switch c {
-	case numbers.WeekdayColumn:
-		return weekday
-	case numbers.TagColumn:
-		return "coalesce(t.tag, 0)"
-	default:
-		return "f." + string(c)
-	}
+// Start returns the position among the days that months, quarters or years begin
+// with. PostgreSQL's functions for months are slow.
+func (s *statement) Start(starts []int32) string {
+	s.starts = starts
+	return "width_bucket(f.day, " + s.arg(starts) + "::int4[])"
 }
 
-func compile(q *numbers.Question, workspace int32) *statement {
-	s := &statement{}
-	s.WriteString("SELECT " + s.bucket(q) + ", count(*)")
-	for _, c := range q.Columns {
-		s.WriteString(", " + expression(c))
-	}
-	for _, m := range q.Measures {
-		s.WriteString(", " + sum(q, m))
-	}
-	s.WriteString(" FROM " + tableOf(q.Family.String()) + " f")
-	if slices.Contains(q.Columns, numbers.TagColumn) {
-		s.joinTags(q)
-	}
-	if len(q.Foreign) > 0 {
-		s.joinRates(q)
-	}
-	s.WriteString(" WHERE f.workspace = " + s.arg(workspace) + " AND f.day BETWEEN " + s.arg(int32(q.First)) + " AND " + s.arg(int32(q.Last)))
-	if q.Match != nil {
-		s.WriteString(" AND ")
-		s.match(q.Match)
-	}
-	s.WriteString(" GROUP BY 1")
-	for i := range q.Columns {
-		fmt.Fprintf(s, ", %d", i+3)
-	}
-	return s
-}
-
-// bucket returns the expression of a bucket.
-func (s *statement) bucket(q *numbers.Question) string {
-	switch q.Granularity {
-	case analytics.Day:
-		return "f.day"
-	case analytics.Week:
-		return "f.day - " + weekday
-	case analytics.Whole:
-		return "0"
-	default:
-		return s.calendarBucket(q)
-	}
-}
-
-// calendarBucket returns the expression of a month, quarter or year: its position
-// among the days that they begin with. PostgreSQL's functions for months are slow.
-func (s *statement) calendarBucket(q *numbers.Question) string {
-	months := map[analytics.Granularity]time.Month{analytics.Month: 1, analytics.Quarter: 3, analytics.Year: 12}[q.Granularity]
-	year, month, _ := q.First.Calendar()
-	month -= (month - 1) % months
-	for d := clock.MakeDate(year, month, 1); d <= q.Last; d = clock.MakeDate(year, month, 1) {
-		s.starts = append(s.starts, int32(d))
-		month += months
-	}
-	if s.starts == nil {
-		return "0"
-	}
-	return "width_bucket(f.day, " + s.arg(s.starts) + "::int4[])"
-}
-
-// sum returns the columns of a measure: the sum or the largest value as text,
-// the number of known values and of those without a rate.
-func sum(q *numbers.Question, m fact.Measure) string {
+// Sum returns sums as text, because they may be longer than 64 bits.
+func (s *statement) Sum(m fact.Measure) string {
 	column := "f." + m.String()
 	switch {
 	case m == fact.Reach:
 		return fmt.Sprintf("max(%s)::text, count(%[1]s), 0::int8", column)
-	case q.Converts(m):
+	case s.question.Converts(m):
 		return fmt.Sprintf(`sum(CASE WHEN u.source IS NULL THEN %[1]s::numeric
 			ELSE sign(%[1]s::numeric) * div(abs(%[1]s::numeric) * x.over * 2 + x.under, x.under::numeric * 2) END)::text,
 			count(%[1]s), count(*) FILTER (WHERE %[1]s IS NOT NULL AND u.source IS NOT NULL AND x.day IS NULL)`, column)
@@ -157,59 +85,63 @@ func sum(q *numbers.Question, m fact.Measure) string {
 	return fmt.Sprintf("sum(%s)::text, count(%[1]s), 0::int8", column)
 }
 
-func (s *statement) joinTags(q *numbers.Question) {
-	campaigns, tags := make([]int32, len(q.Tags)), make([]int32, len(q.Tags))
-	for i, t := range q.Tags {
+// Facts adds up the facts of sums.
+func (s *statement) Facts() string {
+	if summed(s.question) {
+		return "sum(f.facts)::int8"
+	}
+	return "count(*)"
+}
+
+// From returns the family's table and the joins of tags and rates.
+func (s *statement) From() string {
+	q := s.question
+	from := tableOf(q.Family.String()) + " f"
+	if summed(q) {
+		from = dayTable + " f"
+	}
+	if slices.Contains(q.Columns, numbers.TagColumn) {
+		from += s.joinTags()
+	}
+	if len(q.Foreign) > 0 {
+		from += s.joinRates()
+	}
+	return from + " WHERE f.workspace = " + s.arg(s.workspace) + " AND f.day BETWEEN " + s.arg(int32(q.First)) + " AND " + s.arg(int32(q.Last))
+}
+
+func (s *statement) joinTags() string {
+	list := s.question.Tags
+	campaigns, tags := make([]int32, len(list)), make([]int32, len(list))
+	for i, t := range list {
 		campaigns[i], tags[i] = t.Campaign, t.Tag
 	}
-	s.WriteString(" LEFT JOIN unnest(" + s.arg(campaigns) + "::int4[], " + s.arg(tags) + "::int4[]) AS t(campaign, tag) ON t.campaign = f.campaign")
+	return " LEFT JOIN unnest(" + s.arg(campaigns) + "::int4[], " + s.arg(tags) + "::int4[]) AS t(campaign, tag) ON t.campaign = f.campaign"
 }
 
-func (s *statement) joinRates(q *numbers.Question) {
+func (s *statement) joinRates() string {
 	var source, currency, rateCurrency, day []int32
 	var over, under []int64
-	for _, f := range q.Foreign {
+	for _, f := range s.question.Foreign {
 		source, currency = append(source, f.Source), append(currency, f.Currency)
 	}
-	for _, r := range q.Rates {
+	for _, r := range s.question.Rates {
 		rateCurrency, day, over, under = append(rateCurrency, r.Currency), append(day, r.Day), append(over, r.Over), append(under, r.Under)
 	}
-	s.WriteString(" LEFT JOIN unnest(" + s.arg(source) + "::int4[], " + s.arg(currency) + "::int4[]) AS u(source, currency) ON u.source = f.source" +
+	return " LEFT JOIN unnest(" + s.arg(source) + "::int4[], " + s.arg(currency) + "::int4[]) AS u(source, currency) ON u.source = f.source" +
 		" LEFT JOIN unnest(" + s.arg(rateCurrency) + "::int4[], " + s.arg(day) + "::int4[], " + s.arg(over) + "::int8[], " + s.arg(under) +
-		"::int8[]) AS x(currency, day, over, under) ON x.currency = u.currency AND x.day = f.day")
+		"::int8[]) AS x(currency, day, over, under) ON x.currency = u.currency AND x.day = f.day"
 }
 
-func (s *statement) match(m *numbers.Match) {
-	switch {
-	case m.Not != nil:
-		s.WriteString("NOT (")
-		s.match(m.Not)
-		s.WriteString(")")
-	case m.Column != "" && len(m.Numbers) == 0:
-		s.WriteString("false")
-	case m.Column != "":
-		s.WriteString(expression(m.Column) + " = ANY(" + s.arg(m.Numbers) + "::int4[])")
-	case len(m.And) > 0:
-		s.matchAll(m.And, " AND ")
-	default:
-		s.matchAll(m.Or, " OR ")
-	}
+// In compares with an array.
+func (s *statement) In(expression string, list []int32) string {
+	return expression + " = ANY(" + s.arg(list) + "::int4[])"
 }
 
-func (s *statement) matchAll(list []numbers.Match, with string) {
-	s.WriteString("(")
-	for i := range list {
-		if i > 0 {
-			s.WriteString(with)
-		}
-		s.match(&list[i])
-	}
-	s.WriteString(")")
-}
-
-// run executes the statement and passes each row to add.
-func (s *statement) run(ctx context.Context, tx pgx.Tx, q *numbers.Question, add func(*numbers.Row) error) error {
-	rows, err := tx.Query(ctx, s.String(), s.args...)
+// run asks the question and passes each row to add.
+func (s *statement) run(ctx context.Context, tx pgx.Tx, add func(*numbers.Row) error) error {
+	q := s.question
+	text := numbers.Compile(q, s)
+	rows, err := tx.Query(ctx, text, s.args...)
 	if err != nil {
 		return err
 	}

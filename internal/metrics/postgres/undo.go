@@ -11,6 +11,7 @@ import (
 	"fanfare/internal/fact"
 	"fanfare/internal/ident"
 	"fanfare/internal/metrics/numbers"
+	"fanfare/internal/metrics/pgtables"
 )
 
 // Undo leaves the facts as if the import had never been. Writes are numbered in
@@ -29,16 +30,9 @@ func (e *Engine) Undo(ctx context.Context, id, imported ident.ID) (removed int64
 }
 
 func (c *change) undo(ctx context.Context, imported ident.ID) (removed int64, err error) {
-	rows, err := c.tx.Query(ctx, "SELECT key FROM metrics_import WHERE workspace = $1 AND id = $2", c.workspace, []byte(imported))
-	if err != nil {
+	writes, err := c.Imports(ctx, imported)
+	if err != nil || len(writes) == 0 {
 		return 0, err
-	}
-	writes, err := pgx.CollectRows(rows, pgx.RowTo[int32])
-	if err != nil {
-		return 0, err
-	}
-	if c.unchanged = len(writes) == 0; c.unchanged {
-		return 0, nil
 	}
 	for f := range fact.Families {
 		n, err := c.removeImport(ctx, fact.Family(f), writes)
@@ -47,14 +41,8 @@ func (c *change) undo(ctx context.Context, imported ident.ID) (removed int64, er
 		}
 		removed += n
 	}
-	for _, text := range []string{
-		"DELETE FROM metrics_replaced WHERE workspace = $1 AND import = ANY($2)",
-		"DELETE FROM metrics_cover WHERE workspace = $1 AND import = ANY($2)",
-		"DELETE FROM metrics_import WHERE workspace = $1 AND key = ANY($2)",
-	} {
-		if _, err := c.tx.Exec(ctx, text, c.workspace, writes); err != nil {
-			return 0, err
-		}
+	if err := c.Forget(ctx, writes); err != nil {
+		return 0, err
 	}
 	for f := range fact.Families {
 		if err := c.putBack(ctx, fact.Family(f)); err != nil {
@@ -66,14 +54,14 @@ func (c *change) undo(ctx context.Context, imported ident.ID) (removed int64, er
 
 // removeImport deletes the facts of an import and returns how many there were.
 func (c *change) removeImport(ctx context.Context, f fact.Family, writes []int32) (removed int64, err error) {
-	rows, err := c.tx.Query(ctx, "WITH gone AS (DELETE FROM "+tableOf(f.String())+" WHERE workspace = $1 AND import = ANY($2) RETURNING source, day) SELECT source, day, count(*) FROM gone GROUP BY 1, 2", c.workspace, writes)
+	rows, err := c.Tx.Query(ctx, "WITH gone AS (DELETE FROM "+tableOf(f.String())+" WHERE workspace = $1 AND import = ANY($2) RETURNING source, day) SELECT source, day, count(*) FROM gone GROUP BY 1, 2", c.Workspace, writes)
 	if err != nil {
 		return 0, err
 	}
 	var source, day int32
 	var n int64
 	_, err = pgx.ForEachRow(rows, []any{&source, &day, &n}, func() error {
-		c.touched[part{f, source, clock.Date(day).FirstOfMonth()}] = true
+		c.touch(f, source, clock.Date(day))
 		removed += n
 		return nil
 	})
@@ -85,16 +73,16 @@ func (c *change) removeImport(ctx context.Context, f fact.Family, writes []int32
 func (c *change) putBack(ctx context.Context, f fact.Family) error {
 	table := tableOf(f.String())
 	keys := "r." + strings.Join(numbers.KeyColumns, ", r.")
-	return each(ctx, c.tx, func(source, day int32) error {
-		c.touched[part{f, source, clock.Date(day).FirstOfMonth()}] = true
+	return pgtables.Each(ctx, c.Tx, func(source, day int32) error {
+		c.touch(f, source, clock.Date(day))
 		return nil
 	}, `WITH back AS (SELECT DISTINCT ON (`+keys+`) r.* FROM metrics_replaced r
 			WHERE r.workspace = $1 AND r.family = $2
-			AND NOT EXISTS (SELECT 1 FROM metrics_cover c WHERE c.workspace = r.workspace AND c.family = r.family AND c.source = r.source
+			AND NOT EXISTS (SELECT 1 FROM metrics_cover c WHERE c.Workspace = r.workspace AND c.family = r.family AND c.source = r.source
 				AND r.day BETWEEN c.first AND c.last AND c.import >= r.above)
 			AND NOT EXISTS (SELECT 1 FROM `+table+` f WHERE `+numbers.SameKey("f", "r")+`)
 			ORDER BY `+keys+`, r.above DESC),
 		gone AS (DELETE FROM metrics_replaced r USING back b WHERE r.family = b.family AND r.above = b.above AND `+numbers.SameKey("r", "b")+`),
 		returned AS (INSERT INTO `+table+` SELECT `+factList+` FROM back)
-		SELECT DISTINCT source, day FROM back`, c.workspace, int16(f))
+		SELECT DISTINCT source, day FROM back`, c.Workspace, int16(f))
 }

@@ -54,7 +54,8 @@ func URL(t testing.TB) string {
 	name := "fanfare_" + hex.EncodeToString(random[:])
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	if err := run(ctx, server, "CREATE DATABASE "+name+" TEMPLATE template0"); err != nil {
+	database, err := createDatabase(ctx, server, name)
+	if err != nil {
 		t.Fatalf("create a test database: %v", err)
 	}
 	t.Cleanup(func() {
@@ -64,13 +65,48 @@ func URL(t testing.TB) string {
 			t.Errorf("drop the test database: %v", err)
 		}
 	})
+	return database
+}
+
+// createDatabase creates a database and returns its address.
+func createDatabase(ctx context.Context, server, name string) (string, error) {
+	for _, statement := range []string{createRole, "CREATE DATABASE " + name + " OWNER " + role + " TEMPLATE template0"} {
+		if err := run(ctx, server, statement); err != nil {
+			return "", err
+		}
+	}
 	u, err := url.Parse(server)
 	if err != nil {
-		t.Fatalf("%s: %v", ServerEnv, errors.Unwrap(err))
+		return "", fmt.Errorf("%s: %w", ServerEnv, errors.Unwrap(err))
 	}
-	u.Path = "/" + name
+	u.User, u.Path = url.UserPassword(role, role), "/"+name
+	return u.String(), nil
+}
+
+// SuperuserURL returns the address of a database of URL with a superuser.
+func SuperuserURL(t testing.TB, database string) string {
+	t.Helper()
+	server, err := address()
+	if err != nil {
+		t.Fatal(err)
+	}
+	super, err := url.Parse(server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u, err := url.Parse(database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.User = super.User
 	return u.String()
 }
+
+// role owns test databases. It is no superuser, because row-level security does
+// not bind one.
+const role = "fanfare_test"
+
+const createRole = "DO $$ BEGIN CREATE ROLE " + role + " LOGIN PASSWORD '" + role + "'; EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$"
 
 func address() (string, error) {
 	if server := os.Getenv(ServerEnv); server != "" {

@@ -16,7 +16,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -59,15 +58,10 @@ func Start(dir string, durable bool) (*Server, error) {
 	}
 	s := &Server{dir: dir, exited: make(chan struct{}), unlock: func() {}}
 	if dir == "" {
-		root := testdir.Root()
-		sweep(root)
-		if s.dir, err = os.MkdirTemp(root, tempPrefix); err != nil {
+		if s.dir, s.unlock, err = testdir.New(tempPrefix); err != nil {
 			return nil, err
 		}
 		s.remove = true
-		if s.unlock, err = occupy(s.dir); err != nil {
-			return nil, err
-		}
 	}
 	if err := s.start(bin, durable); err != nil {
 		text, _ := os.ReadFile(filepath.Join(s.dir, "log"))
@@ -88,6 +82,14 @@ func (s *Server) URL(db string) string {
 		Path: "/" + db, RawQuery: "sslmode=disable",
 	}
 	return u.String()
+}
+
+// CreateDatabase creates a database and returns its address, with a role that is
+// no superuser.
+func (s *Server) CreateDatabase(name string) (string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	return createDatabase(ctx, s.URL(""), name)
 }
 
 // Stop ends all sessions and shuts down in order.
@@ -227,34 +229,6 @@ func programs() (string, error) {
 	}
 	newest := slices.MaxFunc(found, func(a, b string) int { return version(a) - version(b) })
 	return filepath.Dir(newest), nil
-}
-
-// occupy marks the folder as in use until this process ends.
-func occupy(dir string) (unlock func(), err error) {
-	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		_ = f.Close()
-		return nil, err
-	}
-	return func() { _ = f.Close() }, nil
-}
-
-// sweep removes folders of servers whose process was killed.
-func sweep(root string) {
-	found, _ := filepath.Glob(filepath.Join(root, tempPrefix+"*"))
-	for _, dir := range found {
-		info, err := os.Stat(dir)
-		if err != nil || time.Since(info.ModTime()) < time.Minute {
-			continue // perhaps just being made
-		}
-		if unlock, err := occupy(dir); err == nil {
-			_ = os.RemoveAll(dir)
-			unlock()
-		}
-	}
 }
 
 func run(ctx context.Context, url, statement string) error {

@@ -3,9 +3,7 @@ package pgtest
 import (
 	"context"
 	"os"
-	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -52,38 +50,6 @@ func TestRestart(t *testing.T) {
 	}
 	if err := run(t.Context(), address, "SELECT n FROM kept"); err != nil {
 		t.Error(err)
-	}
-}
-
-func TestSweep(t *testing.T) {
-	t.Parallel()
-	root := t.TempDir()
-	old, used := filepath.Join(root, tempPrefix+"old"), filepath.Join(root, tempPrefix+"used")
-	for _, dir := range []string{old, used} {
-		if err := os.Mkdir(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
-	unlock, err := occupy(used)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer unlock()
-	long := time.Now().Add(-time.Hour)
-	for _, dir := range []string{old, used} {
-		if err := os.WriteFile(filepath.Join(dir, "log"), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chtimes(dir, long, long); err != nil {
-			t.Fatal(err)
-		}
-	}
-	sweep(root)
-	if _, err := os.Stat(old); !os.IsNotExist(err) {
-		t.Errorf("the abandoned folder is still there: %v", err)
-	}
-	if _, err := os.Stat(used); err != nil {
-		t.Errorf("the used folder is gone: %v", err)
 	}
 }
 

@@ -6,10 +6,9 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
-	"strings"
+	"net/url"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -18,6 +17,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn/ctxwatch"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"fanfare/internal/pgdriver"
 	"fanfare/internal/store"
 )
 
@@ -33,7 +33,6 @@ const (
 	// commitWait is how long the response to a commit may take, even if the
 	// caller has left: without it the outcome is unknown.
 	commitWait = 15 * time.Second
-	undoWait   = 5 * time.Second
 
 	beginWrite    = "begin"
 	beginAsync    = "begin; set local synchronous_commit = off"
@@ -56,25 +55,37 @@ type Engine struct {
 
 var _ store.Engine = (*Engine)(nil)
 
-// Open connects to the database at url and starts to listen to other nodes.
+// Open connects to the database at url and starts to listen to other nodes. Its
+// errors name the address without the password.
 func Open(ctx context.Context, url string, opt Options) (*Engine, error) {
-	config, err := pgxpool.ParseConfig(url)
+	e, err := openEngine(ctx, url, opt)
+	if err != nil {
+		return nil, fmt.Errorf("open PostgreSQL at %s: %w", redact(url), err)
+	}
+	return e, nil
+}
+
+// redact removes the password from a database URL.
+func redact(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return "(unreadable URL)"
+	}
+	return u.Redacted()
+}
+
+func openEngine(ctx context.Context, url string, opt Options) (*Engine, error) {
+	config, err := pgdriver.ParseURL(url, defaultConns)
 	if err != nil {
 		return nil, err
 	}
-	switch {
-	case opt.MaxConns > 0:
+	if opt.MaxConns > 0 {
 		config.MaxConns = int32(opt.MaxConns)
-	case !strings.Contains(url, "pool_max_conns"):
-		config.MaxConns = defaultConns
-	}
-	if config.ConnConfig.RuntimeParams["application_name"] == "" {
-		config.ConnConfig.RuntimeParams["application_name"] = "fanfare"
 	}
 	listen := config.ConnConfig.Copy()
-	// A canceled context should cancel the statement, not close the connection.
-	config.ConnConfig.BuildContextWatcherHandler = func(c *pgconn.PgConn) ctxwatch.Handler {
-		return &pgconn.CancelRequestContextWatcherHandler{Conn: c, DeadlineDelay: undoWait}
+	// The listener waits without a statement that could be canceled.
+	listen.BuildContextWatcherHandler = func(c *pgconn.PgConn) ctxwatch.Handler {
+		return &pgconn.DeadlineContextWatcherHandler{Conn: c.Conn()}
 	}
 	e := &Engine{stopped: make(chan struct{})}
 	e.watchers.Store(new([]store.Watcher))
@@ -214,12 +225,12 @@ func (e *Engine) attempt(ctx context.Context, begin string, fn func(store.Tx) er
 	}
 	if err != nil {
 		undo(ctx, c)
-		return gaveWay(t.cause), err
+		return pgdriver.Aborted(t.cause), err
 	}
 	e.committing(t.topics)
 	defer e.committed(t.topics)
 	err = commit(ctx, c)
-	return gaveWay(err), err
+	return pgdriver.Aborted(err), err
 }
 
 // commit reports as unavailable whatever leaves the outcome open.
@@ -230,11 +241,10 @@ func commit(ctx context.Context, c *pgxpool.Conn) error {
 	if err == nil && tag.String() != "COMMIT" {
 		return fmt.Errorf("postgres: commit ended in %s", tag)
 	}
-	if err == nil || gaveWay(err) {
+	if err == nil || pgdriver.Aborted(err) {
 		return err
 	}
-	var e *pgconn.PgError
-	if errors.As(err, &e) && strings.HasPrefix(e.Code, classConstraint) {
+	if pgdriver.Constraint(err) {
 		return classify(ctx, err, false)
 	}
 	return fmt.Errorf("%w: the outcome of a commit is not known: %w", store.ErrUnavailable, err)
@@ -246,7 +256,7 @@ func undo(ctx context.Context, c *pgxpool.Conn) {
 	if c.Conn().IsClosed() {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoWait)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), pgdriver.RollbackWait)
 	defer cancel()
 	_, _ = c.Exec(ctx, "rollback")
 }

@@ -87,8 +87,19 @@ var _ store.Engine = (*Engine)(nil)
 // Open opens the database file at path. If the file is missing, Open creates
 // it, readable only by its owner. The caller must ensure that no other process
 // writes to the file: readers would see such changes only after the next write
-// here.
+// here. Errors name the path, and for a damaged file how to restore it.
 func Open(path string, opt Options) (*Engine, error) {
+	e, err := openEngine(path, opt)
+	switch {
+	case errors.Is(err, store.ErrDamaged):
+		return nil, fmt.Errorf("open SQLite at %s: %w: move the files %s* away and restore the last good backup with `fanfare backup restore`", path, err, path)
+	case err != nil:
+		return nil, fmt.Errorf("open SQLite at %s: %w", path, err)
+	}
+	return e, nil
+}
+
+func openEngine(path string, opt Options) (*Engine, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err

@@ -355,3 +355,20 @@ func BenchmarkFiles(b *testing.B) {
 		})
 	}
 }
+
+// TestOpenError checks that an error names the file, and the fix if the file is
+// damaged.
+func TestOpenError(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "records.db")
+	if err := os.WriteFile(path, bytes.Repeat([]byte("no database "), 1000), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(path, Options{}); !errors.Is(err, store.ErrDamaged) || !strings.HasPrefix(err.Error(), "open SQLite at "+path+": ") || !strings.HasSuffix(err.Error(), "move the files "+path+"* away and restore the last good backup with `fanfare backup restore`") {
+		t.Errorf("damaged file: got %v", err)
+	}
+	folder := t.TempDir()
+	if _, err := Open(folder, Options{}); err == nil || !strings.HasPrefix(err.Error(), "open SQLite at "+folder+": ") || strings.Contains(err.Error(), "backup") {
+		t.Errorf("folder: got %v", err)
+	}
+}

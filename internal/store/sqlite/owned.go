@@ -7,8 +7,8 @@ import (
 	"fanfare/internal/datadir"
 )
 
-// owned is what the writer knows about its own writes to the log, to tell them
-// from those of others.
+// owned describes the writer's own writes to the log, to distinguish them from
+// those of other programs.
 type owned struct {
 	// before is the log at the start of the transaction, nil if unknown.
 	before *datadir.Written

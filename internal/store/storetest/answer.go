@@ -22,11 +22,11 @@ type Answer struct {
 }
 
 // Answer returns the result of a call to a service.
-func (w *World) Answer(d record.Doc, err error) *Answer { return &Answer{Doc: d, Err: err, t: w.T} }
+func (w *Fixture) Answer(d record.Doc, err error) *Answer { return &Answer{Doc: d, Err: err, t: w.T} }
 
 // Encoded is Answer for a result that is no record: its JSON is that of the
 // value.
-func (w *World) Encoded(v any, err error) *Answer {
+func (w *Fixture) Encoded(v any, err error) *Answer {
 	w.T.Helper()
 	a := w.Answer(record.Doc{}, err)
 	if err == nil {
@@ -115,14 +115,14 @@ func Sent(t testing.TB, v any) *body.Value {
 }
 
 // Events lists up to 100 events, oldest first, by resource_id or type.
-func (w *World) Events(by, value string) []map[string]any {
+func (w *Fixture) Events(by, value string) []map[string]any {
 	w.T.Helper()
 	q := page.Query{Limit: 100, Sort: "created_at", Filters: []page.Filter{{Name: by, Values: []string{value}}}}
 	return w.Members(w.DB.Events().List(w.T.Context(), w.Workspace, q))
 }
 
 // EventTypes lists the types of the events of a record, oldest first.
-func (w *World) EventTypes(id string) []string {
+func (w *Fixture) EventTypes(id string) []string {
 	w.T.Helper()
 	types := []string{}
 	for _, e := range w.Events("resource_id", id) {
@@ -132,7 +132,7 @@ func (w *World) EventTypes(id string) []string {
 }
 
 // Members returns the members of each record of a page.
-func (w *World) Members(p page.Page, err error) []map[string]any {
+func (w *Fixture) Members(p page.Page, err error) []map[string]any {
 	w.T.Helper()
 	w.must(err)
 	list := []map[string]any{}
@@ -142,8 +142,8 @@ func (w *World) Members(p page.Page, err error) []map[string]any {
 	return list
 }
 
-// Another returns the same world in another workspace.
-func (w *World) Another() *World {
+// Another returns the same store with another workspace.
+func (w *Fixture) Another() *Fixture {
 	w.T.Helper()
 	other := *w
 	other.Workspace, other.Owner, other.Secret = w.AddWorkspace(strings.ToLower(rand.Text()) + "@example.com")

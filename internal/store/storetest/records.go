@@ -28,7 +28,7 @@ func Records(t *testing.T, open func(t *testing.T) store.Engine) {
 	t.Helper()
 	for _, test := range []struct {
 		name string
-		run  func(t *testing.T, w *World)
+		run  func(t *testing.T, w *Fixture)
 	}{
 		{"insert and read", recordsInsert},
 		{"update if unchanged", recordsUpdate},
@@ -95,7 +95,7 @@ func Records(t *testing.T, open func(t *testing.T) store.Engine) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			test.run(t, NewWorld(t, open(t)))
+			test.run(t, NewFixture(t, open(t)))
 		})
 	}
 }
@@ -126,8 +126,8 @@ func (c *Clock) Advance(d time.Duration) {
 	c.now = c.now.Add(d)
 }
 
-// World is a store with its services, and a workspace in it.
-type World struct {
+// Fixture is a store with its services, and a workspace in it.
+type Fixture struct {
 	T      *testing.T
 	Clock  *Clock
 	Engine *Wrapped
@@ -145,10 +145,10 @@ type World struct {
 	Secret string
 }
 
-// NewWorld migrates an empty engine and creates a workspace.
-func NewWorld(t *testing.T, e store.Engine) *World {
+// NewFixture migrates an empty engine and creates a workspace.
+func NewFixture(t *testing.T, e store.Engine) *Fixture {
 	t.Helper()
-	w := &World{T: t, Clock: NewClock(Start), Engine: &Wrapped{Engine: e}, Raw: e}
+	w := &Fixture{T: t, Clock: NewClock(Start), Engine: &Wrapped{Engine: e}, Raw: e}
 	for outer, ok := e.(*Wrapped); ok; outer, ok = w.Raw.(*Wrapped) {
 		w.Raw = outer.Engine
 	}
@@ -165,7 +165,7 @@ func NewWorld(t *testing.T, e store.Engine) *World {
 }
 
 // AddWorkspace creates a workspace.
-func (w *World) AddWorkspace(owner string) (id, user ident.ID, secret string) {
+func (w *Fixture) AddWorkspace(owner string) (id, user ident.ID, secret string) {
 	w.T.Helper()
 	made, err := w.Accounts.CreateWorkspace(w.T.Context(), Operator, account.NewWorkspace{
 		Name: "Workspace of " + owner, Plan: "growth", Owner: owner, Currency: "EUR", Timezone: "Europe/Berlin",
@@ -180,7 +180,7 @@ func (w *World) AddWorkspace(owner string) (id, user ident.ID, secret string) {
 var Operator = record.Cause{Actor: record.Actor{Type: record.ActorSystem, Name: "operator"}}
 
 // Cause is a request of the workspace's key.
-func (w *World) Cause() record.Cause {
+func (w *Fixture) Cause() record.Cause {
 	return record.Cause{
 		Workspace: w.Workspace, Actor: record.Actor{Type: record.ActorKey, ID: "key_1", Name: "Key"},
 		RequestID: ident.New(ident.Request, w.Clock.Now(), rand.Reader), Address: "203.0.113.7",
@@ -188,16 +188,16 @@ func (w *World) Cause() record.Cause {
 }
 
 // Now is the time as records have it.
-func (w *World) Now() clock.Instant { return clock.At(w.Clock.Now()) }
+func (w *Fixture) Now() clock.Instant { return clock.At(w.Clock.Now()) }
 
 // Int returns the one number that a query gives.
-func (w *World) Int(query string, args ...any) int64 {
+func (w *Fixture) Int(query string, args ...any) int64 {
 	w.T.Helper()
 	return engineInt(w.T, w.Raw, query, args...)
 }
 
 // Count fails the test unless the query gives this number.
-func (w *World) Count(want int64, query string, args ...any) {
+func (w *Fixture) Count(want int64, query string, args ...any) {
 	w.T.Helper()
 	if got := w.Int(query, args...); got != want {
 		w.T.Fatalf("got %d want %d from %s %v", got, want, query, args)
@@ -205,7 +205,7 @@ func (w *World) Count(want int64, query string, args ...any) {
 }
 
 // Draft returns a record that is not stored yet.
-func (w *World) Draft(name string) *campaign.Campaign {
+func (w *Fixture) Draft(name string) *campaign.Campaign {
 	now := w.Now()
 	return &campaign.Campaign{
 		ID: ident.New(ident.Campaign, w.Clock.Now(), rand.Reader), Status: campaign.StatusDraft,
@@ -221,7 +221,7 @@ func (w *World) Draft(name string) *campaign.Campaign {
 }
 
 // Save returns the effects of a change with these events.
-func (w *World) Save(events ...string) record.Save {
+func (w *Fixture) Save(events ...string) record.Save {
 	s := record.Save{Cause: w.Cause(), At: w.Now()}
 	for _, kind := range events {
 		s.Events = append(s.Events, record.Event{Type: kind})
@@ -230,7 +230,7 @@ func (w *World) Save(events ...string) record.Save {
 }
 
 // Insert stores a record.
-func (w *World) Insert(c *campaign.Campaign) record.Doc {
+func (w *Fixture) Insert(c *campaign.Campaign) record.Doc {
 	w.T.Helper()
 	d, err := w.DB.Campaigns().Save(w.T.Context(), c, w.Save("campaign.created"))
 	if err != nil {
@@ -240,7 +240,7 @@ func (w *World) Insert(c *campaign.Campaign) record.Doc {
 }
 
 // Load reads a record to change it.
-func (w *World) Load(id ident.ID) *campaign.Campaign {
+func (w *Fixture) Load(id ident.ID) *campaign.Campaign {
 	w.T.Helper()
 	c, err := w.DB.Campaigns().Load(w.T.Context(), w.Workspace, id)
 	if err != nil {
@@ -250,19 +250,19 @@ func (w *World) Load(id ident.ID) *campaign.Campaign {
 }
 
 // job returns a job about a record that is due now.
-func (w *World) job(kind string, id ident.ID) record.Job {
+func (w *Fixture) job(kind string, id ident.ID) record.Job {
 	return record.Job{Kind: kind, Workspace: w.Workspace, ID: id, At: w.Now()}
 }
 
 // must fails the test on an error.
-func (w *World) must(err error) {
+func (w *Fixture) must(err error) {
 	w.T.Helper()
 	if err != nil {
 		w.T.Fatal(err)
 	}
 }
 
-func recordsInsert(t *testing.T, w *World) {
+func recordsInsert(t *testing.T, w *Fixture) {
 	other, _, _ := w.AddWorkspace("other@example.com")
 	c := w.Draft("Spring sale")
 	c.Tags, c.Channels = []string{"eu", "q1"}, []string{"search"}
@@ -304,7 +304,7 @@ func recordsInsert(t *testing.T, w *World) {
 	w.Count(1, `SELECT count(*) FROM event WHERE workspace_id = $1 AND resource_id = $2`, string(w.Workspace), string(c.ID))
 }
 
-func recordsUpdate(t *testing.T, w *World) {
+func recordsUpdate(t *testing.T, w *Fixture) {
 	c := w.Draft("First")
 	w.Insert(c)
 	change := func(name string, was record.Stamp) error {
@@ -340,7 +340,7 @@ func recordsUpdate(t *testing.T, w *World) {
 	}
 }
 
-func recordsRefs(t *testing.T, w *World) {
+func recordsRefs(t *testing.T, w *Fixture) {
 	c := w.Draft("Refs")
 	c.Tags, c.Channels = []string{"a", "b"}, []string{"search"}
 	c.AudienceIDs, c.CreativeIDs = []ident.ID{"aud_1"}, []ident.ID{"crv_1"}
@@ -392,7 +392,7 @@ func recordsRefs(t *testing.T, w *World) {
 }
 
 // recordsErrors checks that errors of the database become faults.
-func recordsErrors(t *testing.T, w *World) {
+func recordsErrors(t *testing.T, w *Fixture) {
 	for _, test := range []struct {
 		err  error
 		code fault.Code

@@ -13,14 +13,14 @@ import (
 	"fanfare/internal/ident"
 )
 
-func (w *World) caller(secret string) *account.Caller {
+func (w *Fixture) caller(secret string) *account.Caller {
 	w.T.Helper()
 	c, err := w.DB.Accounts().Caller(w.T.Context(), account.HashSecret(secret))
 	w.must(err)
 	return c
 }
 
-func recordsAccounts(t *testing.T, w *World) {
+func recordsAccounts(t *testing.T, w *Fixture) {
 	c := w.caller(w.Secret)
 	if c == nil || c.Workspace.ID != w.Workspace || c.User.ID != w.Owner || c.Role != account.Owner || c.InactiveAt != nil || c.Key.Last4 != w.Secret[len(w.Secret)-4:] {
 		t.Fatalf("got caller %+v", c)
@@ -89,7 +89,7 @@ func recordsAccounts(t *testing.T, w *World) {
 
 // uses counts what a key was used for, with what clients may say of
 // themselves.
-func (w *World) uses(key ident.ID) {
+func (w *Fixture) uses(key ident.ID) {
 	t := w.T
 	t.Helper()
 	today := w.Clock.Now().Unix() / 86400
@@ -120,7 +120,7 @@ func (w *World) uses(key ident.ID) {
 }
 
 // recordsAccountLimits lets several callers compete for the last allowed item.
-func recordsAccountLimits(t *testing.T, w *World) {
+func recordsAccountLimits(t *testing.T, w *Fixture) {
 	for i := range account.MaxKeysPerUser - 2 {
 		_, _, err := w.Accounts.CreateKey(t.Context(), Operator, w.Workspace, "owner@example.com", account.KeyOptions{Name: fmt.Sprint(i)})
 		w.must(err)
@@ -159,7 +159,7 @@ func recordsAccountLimits(t *testing.T, w *World) {
 
 // recordsAccountsTogether changes a workspace and its owners concurrently: one
 // owner stays, and no change is lost.
-func recordsAccountsTogether(t *testing.T, first *World) {
+func recordsAccountsTogether(t *testing.T, first *Fixture) {
 	for range 5 {
 		w := first.Another()
 		members, err := w.Accounts.Members(t.Context(), w.Workspace)

@@ -22,8 +22,8 @@ import (
 	"fanfare/internal/store"
 )
 
-// openAssets gives the world a folder for files and the service over it.
-func (w *World) openAssets() {
+// openAssets gives the fixture a folder for files and the service over it.
+func (w *Fixture) openAssets() {
 	w.T.Helper()
 	var err error
 	w.Files, err = asset.OpenFolder(w.T.TempDir(), w.Clock.Now, rand.Reader)
@@ -31,7 +31,7 @@ func (w *World) openAssets() {
 	w.T.Cleanup(func() { _ = w.Files.Close() })
 	sealer, err := page.NewSealer([][]byte{make([]byte, page.KeySize)}, rand.Reader)
 	w.must(err)
-	w.Assets = asset.New(w.DB.Assets(), w.Files, func() *page.Sealer { return sealer }, w.Clock.Now, rand.Reader)
+	w.Assets = asset.New(w.DB.Assets(), w.Files, func() *page.Sealer { return sealer }, nil, w.Clock.Now, rand.Reader)
 }
 
 // drawing is a picture with a text in it.
@@ -40,7 +40,7 @@ func drawing(text string) asset.Picture {
 }
 
 // Keep stores a picture.
-func (w *World) Keep(text string) *asset.Asset {
+func (w *Fixture) Keep(text string) *asset.Asset {
 	w.T.Helper()
 	d, err := w.Assets.Store(w.T.Context(), w.Cause(), drawing(text))
 	w.must(err)
@@ -56,7 +56,7 @@ func assetOf(t testing.TB, d record.Doc) *asset.Asset {
 	return a
 }
 
-func (w *World) assetSteps() []Step {
+func (w *Fixture) assetSteps() []Step {
 	tries := 0
 	var a *asset.Asset
 	var idle []asset.Idle
@@ -112,7 +112,7 @@ func (w *World) assetSteps() []Step {
 	}
 }
 
-func recordsAssets(t *testing.T, w *World) {
+func recordsAssets(t *testing.T, w *Fixture) {
 	other, _, _ := w.AddWorkspace("other@example.com")
 	cause := w.Cause()
 	cause.Idempotency = &record.Idempotency{Key: "k", Fingerprint: "f", Status: 201}
@@ -156,7 +156,7 @@ func recordsAssets(t *testing.T, w *World) {
 
 // recordsSweep lets time pass over assets that are uploaded, uploaded again,
 // referred to and touched.
-func recordsSweep(t *testing.T, w *World) {
+func recordsSweep(t *testing.T, w *Fixture) {
 	forgotten, renewed, referred, touched := w.Keep("forgotten"), w.Keep("renewed"), w.Keep("referred"), w.Keep("touched")
 	w.must(w.Raw.Write(t.Context(), func(tx store.Tx) error {
 		_, err := tx.Exec(`INSERT INTO ref (workspace_id, kind, value, record_id) VALUES ($1, 'asset_id', $2, 'crv_1')`, string(w.Workspace), string(referred.ID))
@@ -208,7 +208,7 @@ func recordsSweep(t *testing.T, w *World) {
 
 // recordsSweepRace lets references and the sweep run for the same assets: each
 // asset is either found, and stays, or missing, and gone.
-func recordsSweepRace(t *testing.T, w *World) {
+func recordsSweepRace(t *testing.T, w *Fixture) {
 	const many = 60
 	assets := make([]*asset.Asset, many)
 	for i := range assets {

@@ -36,14 +36,14 @@ func audienceSpec(name string, kind audience.Type) audience.Spec {
 }
 
 // Audience makes one through its service.
-func (w *World) Audience(spec audience.Spec) ident.ID {
+func (w *Fixture) Audience(spec audience.Spec) ident.ID {
 	w.T.Helper()
 	d, err := w.Audiences.CreateSpec(w.T.Context(), w.Cause(), spec)
 	w.must(err)
 	return w.audience(d).ID
 }
 
-func (w *World) audience(d record.Doc) *audience.Audience {
+func (w *Fixture) audience(d record.Doc) *audience.Audience {
 	w.T.Helper()
 	a := &audience.Audience{}
 	w.must(json.Unmarshal(d.JSON, a))
@@ -60,7 +60,7 @@ func hashes(from, to int) []string {
 }
 
 // change changes members.
-func (w *World) change(id ident.ID, m audience.MemberChange) audience.MembersChanged {
+func (w *Fixture) change(id ident.ID, m audience.MemberChange) audience.MembersChanged {
 	w.T.Helper()
 	d, err := w.Audiences.ChangeMembers(w.T.Context(), w.Cause(), id, record.Match{}, m)
 	w.must(err)
@@ -69,7 +69,7 @@ func (w *World) change(id ident.ID, m audience.MemberChange) audience.MembersCha
 	return c
 }
 
-func (w *World) audienceSteps() []Step {
+func (w *Fixture) audienceSteps() []Step {
 	s, jobs, tries := w.Audiences, w.DB.Jobs(), 0
 	var list, own ident.ID
 	var claimed []job.Job
@@ -160,7 +160,7 @@ func audienceFilters() map[string][]string {
 var audienceSorts = []string{"created_at", "updated_at", "name", "size.estimate"}
 
 // listAudiences makes every statement that a list can be.
-func (w *World) listAudiences(ctx context.Context) error {
+func (w *Fixture) listAudiences(ctx context.Context) error {
 	for _, sort := range audienceSorts {
 		for name, values := range audienceFilters() {
 			for _, after := range []*page.Position{nil, {ID: "aud_0"}, {Null: true, ID: "aud_0"}} {
@@ -204,7 +204,7 @@ func (p listedAudience) matches(q page.Query) bool {
 }
 
 // recordsAudienceLists compares every list with the naive evaluator.
-func recordsAudienceLists(t *testing.T, w *World) {
+func recordsAudienceLists(t *testing.T, w *Fixture) {
 	r := mathrand.New(mathrand.NewPCG(3, 1))
 	other, _, _ := w.AddWorkspace("other@example.com")
 	base := w.Now()
@@ -250,7 +250,7 @@ func recordsAudienceLists(t *testing.T, w *World) {
 }
 
 // recordsMembers follows a list through additions and removals.
-func recordsMembers(t *testing.T, w *World) {
+func recordsMembers(t *testing.T, w *Fixture) {
 	id := w.Audience(audienceSpec("Members", audience.TypeCustomerList))
 	other := w.Audience(audienceSpec("Others", audience.TypeCustomerList))
 	w.change(other, audience.MemberChange{Add: hashes(0, 5)})
@@ -302,7 +302,7 @@ func recordsMembers(t *testing.T, w *World) {
 }
 
 // recordsMembersRace lets many callers change one list at once.
-func recordsMembersRace(t *testing.T, w *World) {
+func recordsMembersRace(t *testing.T, w *Fixture) {
 	const callers, times = 8, 6
 	id := w.Audience(audienceSpec("Shared", audience.TypeCustomerList))
 	together(callers, func(i int) {
@@ -327,7 +327,7 @@ func recordsMembersRace(t *testing.T, w *World) {
 }
 
 // recordsOverlaps compares lists of known members.
-func recordsOverlaps(t *testing.T, w *World) {
+func recordsOverlaps(t *testing.T, w *Fixture) {
 	listOf := func(name string, from, to int) ident.ID {
 		id := w.Audience(audienceSpec(name, audience.TypeCustomerList))
 		w.change(id, audience.MemberChange{Add: hashes(from, to)})
@@ -363,7 +363,7 @@ func recordsOverlaps(t *testing.T, w *World) {
 
 // recordsFollow checks the usability of audiences and that campaigns are
 // refreshed.
-func recordsFollow(t *testing.T, w *World) {
+func recordsFollow(t *testing.T, w *Fixture) {
 	list := w.Audience(audienceSpec("List", audience.TypeCustomerList))
 	ready := w.Audience(audienceSpec("Targeting", audience.TypeTargeting))
 	usability, err := w.DB.Audiences().Usability(t.Context(), w.Workspace, []ident.ID{list, ready, "aud_none"})

@@ -22,8 +22,8 @@ import (
 	"fanfare/internal/record"
 )
 
-// Connections is the service over the world's store.
-func (w *World) Connections() *connection.Service {
+// Connections is the service over the fixture's store.
+func (w *Fixture) Connections() *connection.Service {
 	return connection.New(connection.Parts{Store: w.DB.Connections(), Now: w.Clock.Now, Random: rand.Reader})
 }
 
@@ -32,7 +32,7 @@ func source(name, account string) connection.Source {
 	return connection.Source{Platform: connection.PlatformAPI, Name: name, Account: account, Currency: "EUR", Zone: "Europe/Berlin"}
 }
 
-func (w *World) connectionSteps() []Step {
+func (w *Fixture) connectionSteps() []Step {
 	s, jobs, tries := w.Connections(), w.DB.Jobs(), 0
 	var feed connection.Feed
 	var claimed []job.Job
@@ -90,7 +90,7 @@ func (w *World) connectionSteps() []Step {
 }
 
 // disconnect ends a connection.
-func (w *World) disconnect(ctx context.Context, c *connection.Connection) error {
+func (w *Fixture) disconnect(ctx context.Context, c *connection.Connection) error {
 	now := w.Now()
 	c.Status, c.ArchivedAt = connection.StatusDisconnected, &now
 	c.Touch(now, 1)
@@ -107,7 +107,7 @@ func connectionFilters() map[string][]string {
 var connectionSorts = []string{"created_at", "updated_at", "platform", "sync.last_success_at"}
 
 // listConnections makes every statement that a list can be.
-func (w *World) listConnections(ctx context.Context) error {
+func (w *Fixture) listConnections(ctx context.Context) error {
 	for _, sort := range connectionSorts {
 		for name, values := range connectionFilters() {
 			for _, after := range []*page.Position{nil, {ID: "con_0"}, {Null: true, ID: "con_0"}} {
@@ -154,7 +154,7 @@ func (l linked) matches(q page.Query) bool {
 }
 
 // recordsConnectionLists compares every list with the naive evaluator.
-func recordsConnectionLists(t *testing.T, w *World) {
+func recordsConnectionLists(t *testing.T, w *Fixture) {
 	r := mathrand.New(mathrand.NewPCG(5, 1))
 	other, _, _ := w.AddWorkspace("other@example.com")
 	base := w.Now()
@@ -198,7 +198,7 @@ func recordsConnectionLists(t *testing.T, w *World) {
 
 // recordsSourceRace lets many callers send facts of the same new source at once,
 // from different accounts.
-func recordsSourceRace(t *testing.T, w *World) {
+func recordsSourceRace(t *testing.T, w *Fixture) {
 	s := w.Connections()
 	const callers = 24
 	var feeds [callers]connection.Feed
@@ -233,7 +233,7 @@ func recordsSourceRace(t *testing.T, w *World) {
 
 // recordsNames checks that a name is free again after its connection ended, and
 // that it is unique only per workspace and platform.
-func recordsNames(t *testing.T, w *World) {
+func recordsNames(t *testing.T, w *Fixture) {
 	s := w.Connections()
 	find := func(cause record.Cause, src connection.Source) ident.ID {
 		t.Helper()

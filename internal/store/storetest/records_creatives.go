@@ -21,7 +21,7 @@ import (
 )
 
 // Creative makes a record that is not stored yet.
-func (w *World) Creative(name string, status creative.Status) *creative.Creative {
+func (w *Fixture) Creative(name string, status creative.Status) *creative.Creative {
 	now := w.Now()
 	return &creative.Creative{
 		ID: ident.New(ident.Creative, w.Clock.Now(), rand.Reader), Status: status, Type: "text", Source: "generated",
@@ -35,7 +35,7 @@ func (w *World) Creative(name string, status creative.Status) *creative.Creative
 }
 
 // Variant makes a variant of a creative, with pictures.
-func (w *World) Variant(id ident.ID, position int, assets ...ident.ID) creative.Variant {
+func (w *Fixture) Variant(id ident.ID, position int, assets ...ident.ID) creative.Variant {
 	v := creative.Variant{
 		ID: ident.New(ident.Variant, w.Clock.Now(), rand.Reader), CreativeID: id, Position: position, Name: fmt.Sprint("Variant ", position), Status: creative.StatusReady,
 		Content: creative.Content{ByChannel: map[string]policy.Copy{}, Media: []creative.Media{}},
@@ -49,7 +49,7 @@ func (w *World) Variant(id ident.ID, position int, assets ...ident.ID) creative.
 }
 
 // saveCreative stores a creative.
-func (w *World) saveCreative(c *creative.Creative, list ...creative.Variant) record.Doc {
+func (w *Fixture) saveCreative(c *creative.Creative, list ...creative.Variant) record.Doc {
 	w.T.Helper()
 	d, err := w.DB.Creatives().Save(w.T.Context(), c, creative.Save{Save: w.Save("creative.created"), Variants: list})
 	w.must(err)
@@ -57,7 +57,7 @@ func (w *World) saveCreative(c *creative.Creative, list ...creative.Variant) rec
 }
 
 // changeCreative loads a creative and saves it with a change.
-func (w *World) changeCreative(ctx context.Context, cause record.Cause, id ident.ID, change func(*creative.Creative, *creative.Save)) (record.Doc, error) {
+func (w *Fixture) changeCreative(ctx context.Context, cause record.Cause, id ident.ID, change func(*creative.Creative, *creative.Save)) (record.Doc, error) {
 	c, err := w.DB.Creatives().Load(ctx, w.Workspace, id)
 	if err != nil {
 		return record.Doc{}, err
@@ -68,7 +68,7 @@ func (w *World) changeCreative(ctx context.Context, cause record.Cause, id ident
 	return w.DB.Creatives().Save(ctx, c, save)
 }
 
-func (w *World) creativeSteps() []Step {
+func (w *Fixture) creativeSteps() []Step {
 	s, jobs, tries := w.DB.Creatives(), w.DB.Jobs(), 0
 	var id, picture, primary ident.ID
 	var last record.Cause
@@ -171,7 +171,7 @@ var (
 )
 
 // listCreatives makes every statement that a list can be.
-func (w *World) listCreatives(ctx context.Context, id ident.ID) error {
+func (w *Fixture) listCreatives(ctx context.Context, id ident.ID) error {
 	for _, after := range []*page.Position{nil, {ID: "crv_0"}} {
 		for _, sort := range creativeSorts {
 			for name, values := range creativeFilters() {
@@ -218,7 +218,7 @@ func (x work) matches(q page.Query) bool {
 }
 
 // recordsCreativeLists compares every list with the naive evaluator.
-func recordsCreativeLists(t *testing.T, w *World) {
+func recordsCreativeLists(t *testing.T, w *Fixture) {
 	r := mathrand.New(mathrand.NewPCG(4, 1))
 	mine := w.Workspace
 	other, _, _ := w.AddWorkspace("other@example.com")
@@ -260,7 +260,7 @@ func recordsCreativeLists(t *testing.T, w *World) {
 }
 
 // recordsVariants lists the variants of one creative among others.
-func recordsVariants(t *testing.T, w *World) {
+func recordsVariants(t *testing.T, w *Fixture) {
 	var ids []ident.ID
 	for range 3 {
 		c := w.Creative("Tea", creative.StatusReady)
@@ -317,7 +317,7 @@ func recordsVariants(t *testing.T, w *World) {
 }
 
 // generated returns the jobs of a creative that becomes ready.
-func (w *World) generated(id ident.ID) []record.Job {
+func (w *Fixture) generated(id ident.ID) []record.Job {
 	ended := w.job(creative.JobGenerate, id)
 	ended.Cancel = true
 	return []record.Job{ended, w.job(record.JobRefresh, id)}
@@ -325,7 +325,7 @@ func (w *World) generated(id ident.ID) []record.Job {
 
 // recordsCreativeSaves checks what is written with a creative, and that a refused
 // write leaves nothing.
-func recordsCreativeSaves(t *testing.T, w *World) {
+func recordsCreativeSaves(t *testing.T, w *Fixture) {
 	picture := w.Keep("Tea")
 	c := w.Creative("Tea", creative.StatusGenerating)
 	save := creative.Save{Save: w.Save("creative.created")}
@@ -384,7 +384,7 @@ func recordsCreativeSaves(t *testing.T, w *World) {
 }
 
 // creativeAnswers amends the response stored under a key, and only that.
-func (w *World) creativeAnswers(cause record.Cause, id ident.ID, first, done record.Doc) {
+func (w *Fixture) creativeAnswers(cause record.Cause, id ident.ID, first, done record.Doc) {
 	t := w.T
 	t.Helper()
 	s := w.DB.Creatives()
@@ -410,7 +410,7 @@ func (w *World) creativeAnswers(cause record.Cause, id ident.ID, first, done rec
 }
 
 // creativeSpends adds up what is spent, by workspace and month.
-func (w *World) creativeSpends(id ident.ID) {
+func (w *Fixture) creativeSpends(id ident.ID) {
 	t := w.T
 	t.Helper()
 	for month, amounts := range map[string][]int64{"2026-11": {5, 0, 15}, "2026-12": {7}} {
@@ -432,7 +432,7 @@ func (w *World) creativeSpends(id ident.ID) {
 }
 
 // recordsUsability checks the usability for every status and approval.
-func recordsUsability(t *testing.T, w *World) {
+func recordsUsability(t *testing.T, w *Fixture) {
 	waiting, refused := record.Usability{Issue: "no_creative_ready"}, record.Usability{Issue: "creative_rejected"}
 	archived := record.Usability{Archived: true, Issue: "no_creative_ready"}
 	want := map[ident.ID]record.Usability{}

@@ -29,17 +29,17 @@ import (
 )
 
 // Import makes a record that is not stored yet.
-func (w *World) Import(file, source, sum string, status ingest.Status) *ingest.Import {
+func (w *Fixture) Import(file, source, sum string, status ingest.Status) *ingest.Import {
 	return &ingest.Import{
 		ID: ident.New(ident.Import, w.Clock.Now(), rand.Reader), Status: status, Source: source, File: ingest.File{Name: file, SHA256: sum},
 		Common: record.Common{WorkspaceID: w.Workspace, Version: 1, CreatedBy: record.System, CreatedAt: w.Now(), UpdatedAt: w.Now()},
 	}
 }
 
-// friday is 2026-11-13, before the day on which a world begins.
+// friday is 2026-11-13, before the day on which a test begins.
 const friday = clock.Date(20_770)
 
-func (w *World) factSteps() []Step {
+func (w *Fixture) factSteps() []Step {
 	tries := 0
 	var imported, result ident.ID
 	every := []money.Currency{"USD", "JPY"}
@@ -124,7 +124,7 @@ func (w *World) factSteps() []Step {
 var importSorts = []string{"created_at", "updated_at", "name"}
 
 // recordsImports follows imports through their store.
-func recordsImports(t *testing.T, w *World) {
+func recordsImports(t *testing.T, w *Fixture) {
 	other, _, _ := w.AddWorkspace("other@example.com")
 	save := func(i *ingest.Import) ident.ID {
 		t.Helper()
@@ -183,7 +183,7 @@ func recordsImports(t *testing.T, w *World) {
 }
 
 // result is an answer of n rows.
-func (w *World) result(n int) *analytics.StoredResult {
+func (w *Fixture) result(n int) *analytics.StoredResult {
 	k := &analytics.StoredResult{
 		ID: ident.New("res", w.Clock.Now(), rand.Reader), Hash: "hash", Meta: []byte(`{"n":1}`), ExpiresAt: w.Now().Add(15 * time.Minute),
 	}
@@ -194,7 +194,7 @@ func (w *World) result(n int) *analytics.StoredResult {
 }
 
 // recordsResults reads pages of results until they expire.
-func recordsResults(t *testing.T, w *World) {
+func recordsResults(t *testing.T, w *Fixture) {
 	other, _, _ := w.AddWorkspace("other@example.com")
 	for _, n := range []int{0, 1, 499, 500, 501, 1000, 1234} {
 		k := w.result(n)
@@ -236,11 +236,11 @@ func recordsResults(t *testing.T, w *World) {
 	w.Count(0, `SELECT count(*) FROM result_rows`)
 }
 
-// Rates is the service over the world's store.
-func (w *World) Rates() *rates.Service { return rates.New(w.DB.Rates(), w.Clock.Now) }
+// Rates is the service over the fixture's store.
+func (w *Fixture) Rates() *rates.Service { return rates.New(w.DB.Rates(), w.Clock.Now) }
 
 // put writes rates and returns what that did.
-func (w *World) put(workspace ident.ID, list ...rates.Rate) rates.UpdateResult {
+func (w *Fixture) put(workspace ident.ID, list ...rates.Rate) rates.UpdateResult {
 	w.T.Helper()
 	d, err := w.Rates().Put(w.T.Context(), w.Cause(), workspace, list)
 	w.must(err)
@@ -254,7 +254,7 @@ func usd(day clock.Date, value rates.Decimal) rates.Rate {
 }
 
 // book is what holds for a workspace, as day offsets from the Friday.
-func (w *World) book(workspace ident.ID) map[clock.Date]int64 {
+func (w *Fixture) book(workspace ident.ID) map[clock.Date]int64 {
 	w.T.Helper()
 	list, err := w.DB.Rates().Rates(w.T.Context(), workspace, []money.Currency{"USD"}, friday-20, friday+20)
 	w.must(err)
@@ -269,7 +269,7 @@ func (w *World) book(workspace ident.ID) map[clock.Date]int64 {
 }
 
 // recordsRates follows rates as they are published, corrected and carried.
-func recordsRates(t *testing.T, w *World) {
+func recordsRates(t *testing.T, w *Fixture) {
 	other, _, _ := w.AddWorkspace("other@example.com")
 	check := func(what string, got rates.UpdateResult, written, carried int64, workspace ident.ID, want map[clock.Date]int64) {
 		t.Helper()
@@ -329,7 +329,7 @@ func recordsRates(t *testing.T, w *World) {
 
 // recordsRatesRace publishes the days of weeks from many sides; what is carried
 // in the end does not depend on who came when.
-func recordsRatesRace(t *testing.T, w *World) {
+func recordsRatesRace(t *testing.T, w *Fixture) {
 	var all []rates.Rate
 	for i := range clock.Date(28) {
 		if d := friday - 28 + i; d.Weekday() < 5 {
@@ -357,7 +357,7 @@ func recordsRatesRace(t *testing.T, w *World) {
 }
 
 // recordsRateLists reads pages of every size and puts them together.
-func recordsRateLists(t *testing.T, w *World) {
+func recordsRateLists(t *testing.T, w *Fixture) {
 	r := mathrand.New(mathrand.NewPCG(7, 1))
 	other, _, _ := w.AddWorkspace("other@example.com")
 	currencies := []money.Currency{"AUD", "JPY", "USD"}
@@ -447,7 +447,7 @@ func details(err error) string {
 
 // withoutSpend removes what a step has planned about spend, which others would
 // find.
-func (w *World) withoutSpend(ctx context.Context, err error) error {
+func (w *Fixture) withoutSpend(ctx context.Context, err error) error {
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ import (
 
 // recordsSavedJobs checks that the jobs of a save are written in its transaction,
 // for everything that takes jobs, and that a save that fails writes none.
-func recordsSavedJobs(t *testing.T, w *World) {
+func recordsSavedJobs(t *testing.T, w *Fixture) {
 	for name, save := range w.savesWithJobs() {
 		t.Run(name, func(t *testing.T) {
 			kept, ended := ident.ID(name+"-kept"), ident.ID(name+"-ended")
@@ -54,7 +54,7 @@ func recordsSavedJobs(t *testing.T, w *World) {
 }
 
 // savesWithJobs has every write that takes jobs. Each call writes a new record.
-func (w *World) savesWithJobs() map[string]func(record.Save) error {
+func (w *Fixture) savesWithJobs() map[string]func(record.Save) error {
 	ctx := w.T.Context()
 	list, err := w.Audiences.CreateSpec(ctx, w.Cause(), audienceSpec("List", audience.TypeCustomerList))
 	w.must(err)

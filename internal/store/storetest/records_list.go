@@ -66,7 +66,7 @@ func some[T any](r *rand.Rand, list []T) []T {
 }
 
 // fill stores random records, some of them in another workspace.
-func (w *World) fill(n int, seed uint64) []kept {
+func (w *Fixture) fill(n int, seed uint64) []kept {
 	w.T.Helper()
 	r := rand.New(rand.NewPCG(seed, 1))
 	other, _, _ := w.AddWorkspace(fmt.Sprintf("other-%d@example.com", seed))
@@ -226,7 +226,7 @@ type fataler interface {
 }
 
 // compare holds lists of campaigns against the naive one.
-func (w *World) compare(t fataler, all []kept, q page.Query) {
+func (w *Fixture) compare(t fataler, all []kept, q page.Query) {
 	t.Helper()
 	compare(t, func(q page.Query) (page.Page, error) { return w.DB.Campaigns().List(w.T.Context(), w.Workspace, q) }, all, q)
 }
@@ -267,7 +267,7 @@ func show(q page.Query) string {
 	return fmt.Sprintf("sort %s desc %v limit %d status %q filters %v", q.Sort, q.Desc, q.Limit, q.Status, q.Filters)
 }
 
-func recordsListAll(t *testing.T, w *World) {
+func recordsListAll(t *testing.T, w *Fixture) {
 	all := w.fill(160, 1)
 	for _, sort := range listSorts {
 		for _, desc := range []bool{false, true} {
@@ -312,7 +312,7 @@ func rankOf(id ident.ID) int64 {
 }
 
 // recordsListRanked sorts by values that the store does not have.
-func recordsListRanked(t *testing.T, w *World) {
+func recordsListRanked(t *testing.T, w *Fixture) {
 	all := w.fill(160, 3)
 	// What is ranked need not be in the list.
 	ranking := map[ident.ID]int64{"cmp_nothing": 1, "cmp_other": -3}
@@ -342,7 +342,7 @@ func recordsListRanked(t *testing.T, w *World) {
 	}
 }
 
-func recordsListRandom(t *testing.T, w *World) {
+func recordsListRandom(t *testing.T, w *Fixture) {
 	all := w.fill(120, 2)
 	base := all[0].c.CreatedAt
 	filters := listFilters()
@@ -375,7 +375,7 @@ func recordsListRandom(t *testing.T, w *World) {
 	})
 }
 
-func recordsListEvents(t *testing.T, w *World) {
+func recordsListEvents(t *testing.T, w *Fixture) {
 	other, _, _ := w.AddWorkspace("other@example.com")
 	types := []string{"campaign.created", "campaign.updated", "campaign.paused"}
 	type event struct{ kind, resource, restricted string }

@@ -13,7 +13,7 @@ import (
 	"fanfare/internal/record"
 )
 
-func (w *World) providerSteps() []Step {
+func (w *Fixture) providerSteps() []Step {
 	put := func(ctx context.Context) error {
 		return w.DB.Providers().Put(ctx, creative.Setup{Workspace: w.Workspace, Kind: "openai", Settings: []byte("{}"), Sealed: "sealed"}, w.Cause(), w.Now())
 	}
@@ -32,7 +32,7 @@ func (w *World) providerSteps() []Step {
 }
 
 // recordsProviders keeps a workspace's own models before those of all.
-func recordsProviders(t *testing.T, w *World) {
+func recordsProviders(t *testing.T, w *Fixture) {
 	s := w.DB.Providers()
 	other, _, _ := w.AddWorkspace("other@example.com")
 	at := clock.At(w.Clock.Now())

@@ -15,7 +15,7 @@ import (
 )
 
 // recordsLaunch lets 64 callers launch one draft.
-func recordsLaunch(t *testing.T, w *World) {
+func recordsLaunch(t *testing.T, w *Fixture) {
 	c := w.Draft("Launch")
 	w.Insert(c)
 	var won, lost atomic.Int64
@@ -54,7 +54,7 @@ func together(n int, f func(i int)) {
 }
 
 // recordsNoLostUpdate lets many callers add to one record.
-func recordsNoLostUpdate(t *testing.T, w *World) {
+func recordsNoLostUpdate(t *testing.T, w *Fixture) {
 	const callers, times = 8, 6
 	c := w.Draft("Shared")
 	w.Insert(c)
@@ -82,7 +82,7 @@ func recordsNoLostUpdate(t *testing.T, w *World) {
 }
 
 // recordsOnce lets 32 callers use one Idempotency-Key for different records.
-func recordsOnce(t *testing.T, w *World) {
+func recordsOnce(t *testing.T, w *Fixture) {
 	var won atomic.Int64
 	cause := func() record.Cause {
 		c := w.Cause()
@@ -109,7 +109,7 @@ func recordsOnce(t *testing.T, w *World) {
 	}
 }
 
-func recordsOnceExpires(t *testing.T, w *World) {
+func recordsOnceExpires(t *testing.T, w *Fixture) {
 	create := func() (record.Doc, error) {
 		cause := w.Cause()
 		cause.Idempotency = &record.Idempotency{Key: "again", Fingerprint: w.Now().String(), Status: 201}
@@ -138,7 +138,7 @@ func recordsOnceExpires(t *testing.T, w *World) {
 }
 
 // recordsJobs follows the job of a record through its life.
-func recordsJobs(t *testing.T, w *World) {
+func recordsJobs(t *testing.T, w *Fixture) {
 	c := w.Draft("Scheduled")
 	start, end := w.Now().Add(time.Hour), w.Now().Add(2*time.Hour)
 	c.Schedule.StartAt, c.Schedule.EndAt = &start, &end

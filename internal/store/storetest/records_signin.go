@@ -24,7 +24,7 @@ func newHash() signin.Hash {
 }
 
 // invitation is a link into the workspace.
-func (w *World) invitation(email string) *signin.Token {
+func (w *Fixture) invitation(email string) *signin.Token {
 	return &signin.Token{
 		Hash: newHash(), ID: ident.New("lnk", w.Clock.Now(), rand.Reader), Kind: "invite", WorkspaceID: w.Workspace, Subject: email,
 		Doc: []byte(`{"role":"viewer"}`), CreatedAt: w.Now(), ExpiresAt: w.Now().Add(time.Hour),
@@ -32,7 +32,7 @@ func (w *World) invitation(email string) *signin.Token {
 }
 
 // session returns a new session of a user in the workspace.
-func (w *World) session(user ident.ID) *signin.NewSession {
+func (w *Fixture) session(user ident.ID) *signin.NewSession {
 	now := w.Now()
 	return &signin.NewSession{Hash: newHash(), Session: signin.Session{
 		ID: ident.New("ses", w.Clock.Now(), rand.Reader), UserID: user, WorkspaceID: w.Workspace, Method: "password",
@@ -41,13 +41,13 @@ func (w *World) session(user ident.ID) *signin.NewSession {
 }
 
 // people is a change of people, in the audit logs of all their workspaces.
-func (w *World) people(c signin.Change) signin.Change {
+func (w *Fixture) people(c signin.Change) signin.Change {
 	c.At = w.Now()
 	c.Cause.Actor = record.Actor{Type: record.ActorUser, ID: c.User, Name: "Owner"}
 	return c
 }
 
-func (w *World) signInSteps() []Step {
+func (w *Fixture) signInSteps() []Step {
 	s := w.DB.SignIn()
 	var invited *signin.Token
 	var in *signin.NewSession
@@ -133,7 +133,7 @@ func (w *World) signInSteps() []Step {
 func second[T any](_ T, err error) error { return err }
 
 // recordsSignIn checks what each part of a change promises.
-func recordsSignIn(t *testing.T, w *World) {
+func recordsSignIn(t *testing.T, w *Fixture) {
 	s := w.DB.SignIn()
 	save := func(want error, c signin.Change) {
 		t.Helper()
@@ -181,7 +181,7 @@ func recordsSignIn(t *testing.T, w *World) {
 }
 
 // wantSession checks that a session is in a workspace.
-func (w *World) wantSession(hash signin.Hash, workspace ident.ID) {
+func (w *Fixture) wantSession(hash signin.Hash, workspace ident.ID) {
 	w.T.Helper()
 	got, err := w.DB.SignIn().Session(w.T.Context(), hash)
 	w.must(err)
@@ -191,7 +191,7 @@ func (w *World) wantSession(hash signin.Hash, workspace ident.ID) {
 }
 
 // recordsJoin checks users who join and join again.
-func recordsJoin(t *testing.T, w *World) {
+func recordsJoin(t *testing.T, w *Fixture) {
 	s := w.DB.SignIn()
 	join := func(user ident.ID, role string, made *signin.NewUser) error {
 		return s.Save(t.Context(), w.people(signin.Change{User: user, Action: "invitation.accept", Join: []signin.Join{{
@@ -225,7 +225,7 @@ func recordsJoin(t *testing.T, w *World) {
 	}
 }
 
-func (w *World) wantRole(user ident.ID, want account.Role, why string) {
+func (w *Fixture) wantRole(user ident.ID, want account.Role, why string) {
 	w.T.Helper()
 	c, err := w.Accounts.CallerFor(w.T.Context(), w.Workspace, user)
 	w.must(err)
@@ -235,7 +235,7 @@ func (w *World) wantRole(user ident.ID, want account.Role, why string) {
 }
 
 // recordsTokens lets many callers use a token that works once.
-func recordsTokens(t *testing.T, w *World) {
+func recordsTokens(t *testing.T, w *Fixture) {
 	s := w.DB.SignIn()
 	first, next := w.invitation("guest@example.com"), w.invitation("guest@example.com")
 	for _, token := range []*signin.Token{first, next} {
@@ -286,7 +286,7 @@ func recordsTokens(t *testing.T, w *World) {
 
 // recordsEnd checks that expired rows are deleted, and that backups contain
 // neither sessions nor links.
-func recordsEnd(t *testing.T, w *World) {
+func recordsEnd(t *testing.T, w *Fixture) {
 	s := w.DB.SignIn()
 	for i, used := range []time.Duration{0, time.Hour, 2 * time.Hour} {
 		in := w.session(w.Owner)

@@ -26,7 +26,7 @@ func (s fakeSpending) LostSources(context.Context, ident.ID) ([]fact.LostSource,
 }
 
 // recordsSpend reads several campaigns at once and lists those with spend.
-func recordsSpend(t *testing.T, w *World) {
+func recordsSpend(t *testing.T, w *Fixture) {
 	other, _, _ := w.AddWorkspace("spender@example.com")
 	none, known, unknown, lost, foreign := w.Draft("None"), w.Draft("Known"), w.Draft("Unknown"), w.Draft("Lost"), w.Draft("Foreign")
 	sum := &campaign.Sum{Amount: money.Amount{Micros: 1_500_000, Digits: 2}, Currency: "EUR", AsOf: w.Now()}

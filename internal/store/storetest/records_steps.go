@@ -35,12 +35,12 @@ type Step struct {
 
 // Steps are all uses of the store, in an order in which they work. Each may be
 // tried again after a failure.
-func (w *World) Steps() []Step {
+func (w *Fixture) Steps() []Step {
 	list := slices.Concat(w.accountSteps(), w.signInSteps(), w.campaignSteps(), w.audienceSteps(), w.assetSteps(), w.creativeSteps(), w.providerSteps(), w.connectionSteps(), w.syncSteps(), w.factSteps())
 	return append(list, w.systemSteps()...)
 }
 
-func (w *World) accountSteps() []Step {
+func (w *Fixture) accountSteps() []Step {
 	acc, creds := w.Accounts, w.DB.Accounts()
 	var key account.Key
 	var secret string
@@ -107,7 +107,7 @@ func (w *World) accountSteps() []Step {
 	}
 }
 
-func (w *World) campaignSteps() []Step {
+func (w *Fixture) campaignSteps() []Step {
 	s, tries := w.Campaigns, 0
 	var c *campaign.Campaign
 	var id, second ident.ID
@@ -192,7 +192,7 @@ func (w *World) campaignSteps() []Step {
 }
 
 // listEverything makes every statement that a list can be.
-func (w *World) listEverything(ctx context.Context) error {
+func (w *Fixture) listEverything(ctx context.Context) error {
 	from, until := w.Now().Add(-time.Hour), w.Now().Add(time.Hour)
 	filters := []page.Filter{{}}
 	for name, values := range listFilters() {
@@ -232,7 +232,7 @@ func (w *World) listEverything(ctx context.Context) error {
 	return nil
 }
 
-func (w *World) systemSteps() []Step {
+func (w *Fixture) systemSteps() []Step {
 	jobs, quotas, limits := w.DB.Jobs(), w.DB.Quotas(), ratelimit.Limits{PerMinute: 10, PerDay: 100}
 	var claimed []job.Job
 	claim := func(ctx context.Context) (err error) {
@@ -322,7 +322,7 @@ func (w *World) systemSteps() []Step {
 }
 
 // recordsNothingLeft makes every statement of every transaction fail in turn.
-func recordsNothingLeft(t *testing.T, w *World) {
+func recordsNothingLeft(t *testing.T, w *Fixture) {
 	broken := errors.New("the statement failed")
 	at := 0
 	n := 0
@@ -366,7 +366,7 @@ func recordsNothingLeft(t *testing.T, w *World) {
 
 // recordsTwice runs every transaction twice, the first time in vain, and wants
 // the same outcome as of running it once.
-func recordsTwice(t *testing.T, w *World) {
+func recordsTwice(t *testing.T, w *Fixture) {
 	rows := func(twice bool) map[string]int {
 		counts := map[string]int{}
 		before := State(t, w.Raw)

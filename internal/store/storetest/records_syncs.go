@@ -24,7 +24,7 @@ import (
 
 // Synced makes a connection that is synced and is not stored yet, with its
 // first run.
-func (w *World) Synced(name string) (*connection.Connection, *connection.Run) {
+func (w *Fixture) Synced(name string) (*connection.Connection, *connection.Run) {
 	now, minutes := w.Now(), int64(60)
 	common := record.Common{WorkspaceID: w.Workspace, Version: 1, CreatedBy: record.System, CreatedAt: now, UpdatedAt: now}
 	c := &connection.Connection{
@@ -40,7 +40,7 @@ func (w *World) Synced(name string) (*connection.Connection, *connection.Run) {
 }
 
 // applied is what is written together about a connection and a run.
-func (w *World) applied(c *connection.Connection, r *connection.Run, event string) *connection.Change {
+func (w *Fixture) applied(c *connection.Connection, r *connection.Run, event string) *connection.Change {
 	ch := &connection.Change{Cause: w.Cause(), At: w.Now(), Connection: c, Runs: []connection.RunChange{{Run: r}}}
 	if event != "" {
 		ch.Runs[0].Events = []record.Event{{Type: event}}
@@ -48,7 +48,7 @@ func (w *World) applied(c *connection.Connection, r *connection.Run, event strin
 	return ch
 }
 
-func (w *World) syncSteps() []Step {
+func (w *Fixture) syncSteps() []Step {
 	var id, run ident.ID
 	var claimed []job.Job
 	tries := 0
@@ -158,7 +158,7 @@ func (w *World) syncSteps() []Step {
 }
 
 // readLinks makes every statement that reads links.
-func (w *World) readLinks(ctx context.Context, id ident.ID) error {
+func (w *Fixture) readLinks(ctx context.Context, id ident.ID) error {
 	s, yes, no := w.DB.Links(), true, false
 	_, all := s.Of(ctx, w.Workspace, id, fact.KindCampaign, nil)
 	_, some := s.Of(ctx, w.Workspace, id, fact.KindCampaign, []string{"a", "b"})
@@ -177,7 +177,7 @@ func (w *World) readLinks(ctx context.Context, id ident.ID) error {
 }
 
 // link is a campaign on a platform.
-func (w *World) link(id ident.ID, account, external string) connection.Link {
+func (w *Fixture) link(id ident.ID, account, external string) connection.Link {
 	status := "ENABLED"
 	return connection.Link{
 		Kind: fact.KindCampaign, ExternalID: external, AccountID: account, Platform: connection.PlatformMetaAds, Name: "Name of " + external, Status: &status,
@@ -208,7 +208,7 @@ func (l ran) matches(q page.Query) bool {
 }
 
 // recordsRunLists compares the lists of runs with the naive evaluator.
-func recordsRunLists(t *testing.T, w *World) {
+func recordsRunLists(t *testing.T, w *Fixture) {
 	r := mathrand.New(mathrand.NewPCG(6, 1))
 	other, _, _ := w.AddWorkspace("other@example.com")
 	base, owners := w.Now(), []ident.ID{"con_1", "con_2"}
@@ -242,7 +242,7 @@ func recordsRunLists(t *testing.T, w *World) {
 
 // recordsRuns checks that a connection and its runs are written together or not
 // at all, and that private parts are read back unchanged.
-func recordsRuns(t *testing.T, w *World) {
+func recordsRuns(t *testing.T, w *Fixture) {
 	c, r := w.Synced("Together")
 	ch := w.applied(c, r, "")
 	ch.Events, ch.Jobs, ch.AnswerRun = []record.Event{{Type: "connection.created"}}, []record.Job{w.job(connection.JobSync, c.ID)}, true
@@ -296,7 +296,7 @@ func recordsRuns(t *testing.T, w *World) {
 
 // recordsRunsGo checks that runs are deleted after their retention unless they
 // have not ended.
-func recordsRunsGo(t *testing.T, w *World) {
+func recordsRunsGo(t *testing.T, w *Fixture) {
 	for _, status := range connection.RunStatuses {
 		_, r := w.Synced(status)
 		r.Status = connection.RunStatus(status)
@@ -317,7 +317,7 @@ func recordsRunsGo(t *testing.T, w *World) {
 }
 
 // recordsLinks stores what a platform lists, several times.
-func recordsLinks(t *testing.T, w *World) {
+func recordsLinks(t *testing.T, w *Fixture) {
 	s, id := w.DB.Links(), ident.ID("con_1")
 	found := func(account string, list ...connection.Link) {
 		t.Helper()
@@ -376,7 +376,7 @@ func recordsLinks(t *testing.T, w *World) {
 }
 
 // recordsLinkNames finds records by the names that platforms have for theirs.
-func recordsLinkNames(t *testing.T, w *World) {
+func recordsLinkNames(t *testing.T, w *Fixture) {
 	one, two, twin, gone := w.Draft("Brand SEARCH"), w.Draft("Twins"), w.Draft("twins"), w.Draft("Gone")
 	for _, c := range []*ident.ID{&one.ID, &two.ID, &twin.ID, &gone.ID} {
 		w.Clock.Advance(time.Millisecond)

@@ -23,7 +23,7 @@ import (
 	"fanfare/internal/store"
 )
 
-func recordsPrune(t *testing.T, w *World) {
+func recordsPrune(t *testing.T, w *Fixture) {
 	other, _, _ := w.AddWorkspace("other@example.com")
 	create := func(workspace ident.ID, key string) {
 		cause := w.Cause()
@@ -59,7 +59,7 @@ func recordsPrune(t *testing.T, w *World) {
 
 // old stores a document of an older shape: a member is missing, and the others
 // are in another order.
-func (w *World) old(c *campaign.Campaign) []byte {
+func (w *Fixture) old(c *campaign.Campaign) []byte {
 	w.T.Helper()
 	d := w.Insert(c)
 	var members map[string]any
@@ -75,7 +75,7 @@ func (w *World) old(c *campaign.Campaign) []byte {
 	return d.JSON
 }
 
-func recordsReshape(t *testing.T, w *World) {
+func recordsReshape(t *testing.T, w *Fixture) {
 	const many = 520 // more than one round
 	ids, want := make([]ident.ID, many), make([][]byte, many)
 	together(many, func(i int) {
@@ -140,7 +140,7 @@ func recordsReshape(t *testing.T, w *World) {
 
 // recordsReshapeColumns overwrites the columns that are computed from documents
 // and checks that Reshape computes them again, in every table of records.
-func recordsReshapeColumns(t *testing.T, w *World) {
+func recordsReshapeColumns(t *testing.T, w *Fixture) {
 	for _, s := range w.Steps() {
 		if err := s.Run(t.Context()); err != nil {
 			t.Fatalf("%s: %v", s.Name, err)
@@ -218,14 +218,14 @@ func reshapeAll(ctx context.Context, db *store.DB) error {
 	}
 }
 
-func docOf(t *testing.T, w *World, id ident.ID) []byte {
+func docOf(t *testing.T, w *Fixture, id ident.ID) []byte {
 	t.Helper()
 	d, err := w.DB.Campaigns().Doc(t.Context(), w.Workspace, id)
 	w.must(err)
 	return d.JSON
 }
 
-func recordsCursorKeys(t *testing.T, w *World) {
+func recordsCursorKeys(t *testing.T, w *Fixture) {
 	keys := func(db *store.DB) []string {
 		t.Helper()
 		list, err := db.CursorKeys(t.Context())
@@ -298,7 +298,7 @@ func recordsCursorKeys(t *testing.T, w *World) {
 	}
 }
 
-func recordsDaily(t *testing.T, w *World) {
+func recordsDaily(t *testing.T, w *Fixture) {
 	other, _, _ := w.AddWorkspace("other@example.com")
 	count := func(workspace ident.ID, kind string, want int64) {
 		t.Helper()
@@ -329,7 +329,7 @@ func recordsDaily(t *testing.T, w *World) {
 	count(other, "quota.warning", 1)
 }
 
-func recordsQuotas(t *testing.T, w *World) {
+func recordsQuotas(t *testing.T, w *Fixture) {
 	other, _, _ := w.AddWorkspace("other@example.com")
 	q, limits := w.DB.Quotas(), ratelimit.Limits{PerMinute: 20, PerDay: 30}
 	spend := func(n int) (admitted int64, ticket ratelimit.Ticket) {
@@ -386,7 +386,7 @@ func recordsQuotas(t *testing.T, w *World) {
 }
 
 // recordsSkew moves our clock by a year and wants to see that year.
-func recordsSkew(t *testing.T, w *World) {
+func recordsSkew(t *testing.T, w *Fixture) {
 	const year = 365 * 24 * time.Hour
 	ahead := store.New(w.Engine, 0, func() time.Time { return time.Now().Add(year) }, rand.Reader)
 	skew, err := ahead.Skew(t.Context())

@@ -4,6 +4,7 @@ CREATE TABLE account_user (
   name text NOT NULL,
   service bigint NOT NULL,
   created_at bigint NOT NULL,
+  founder text COLLATE "C" NOT NULL DEFAULT ''::text,
   PRIMARY KEY (id),
   UNIQUE (email)
 );
@@ -214,6 +215,7 @@ CREATE TABLE job (
   PRIMARY KEY (id),
   UNIQUE (uniq)
 );
+CREATE INDEX job_begun ON job USING btree (run_at) WHERE (attempt > 0);
 CREATE INDEX job_due ON job USING btree (run_at);
 CREATE TABLE link (
   workspace_id text COLLATE "C" NOT NULL,
@@ -404,5 +406,6 @@ CREATE TABLE workspace (
   require_approval bigint NOT NULL DEFAULT 0,
   model_budget bigint,
   endless_keys bigint NOT NULL DEFAULT 1,
+  founder text COLLATE "C" NOT NULL DEFAULT ''::text,
   PRIMARY KEY (id)
 );

@@ -4,7 +4,7 @@ CREATE TABLE account_user (
   name       TEXT NOT NULL,
   service    BIGINT NOT NULL,
   created_at BIGINT NOT NULL
-);
+, founder TEXT NOT NULL DEFAULT '');
 CREATE TABLE api_key (
   workspace_id    TEXT NOT NULL,
   id              TEXT NOT NULL,
@@ -198,6 +198,7 @@ CREATE TABLE job (
   attempt      BIGINT NOT NULL,
   last_error   TEXT NOT NULL
 );
+CREATE INDEX job_begun ON job (run_at) WHERE attempt > 0;
 CREATE INDEX job_due ON job (run_at);
 CREATE TABLE link (
   workspace_id  TEXT NOT NULL,
@@ -365,4 +366,4 @@ CREATE TABLE workspace (
   currency   TEXT NOT NULL,
   suspended  BIGINT NOT NULL,
   created_at BIGINT NOT NULL
-, require_approval BIGINT NOT NULL DEFAULT 0, model_budget BIGINT, endless_keys BIGINT NOT NULL DEFAULT 1);
+, require_approval BIGINT NOT NULL DEFAULT 0, model_budget BIGINT, endless_keys BIGINT NOT NULL DEFAULT 1, founder TEXT NOT NULL DEFAULT '');

@@ -17,7 +17,7 @@ const shopName = "Northwind Outdoor"
 // firstDay is the first day with metrics in any account.
 var firstDay = clock.MakeDate(2024, time.November, 1)
 
-// campaignTemplate is a campaign without the random parts of a world.
+// campaignTemplate is a campaign without the random parts of an account set.
 type campaignTemplate struct {
 	name, channel, kind string
 	// budget is per day, in whole units of the currency.
@@ -92,8 +92,8 @@ var idFormats = map[string]idFormat{
 	GA4:         {"3", 9, 0, 9, 0, 10},
 }
 
-// validate checks a world and returns its time zone.
-func (w World) validate() (*time.Location, error) {
+// validate checks an account set and returns its time zone.
+func (w AccountSet) validate() (*time.Location, error) {
 	if _, ok := money.Currency(w.Currency).Digits(); !ok {
 		return nil, fmt.Errorf("currency %q is unknown: give a code of ISO 4217 such as USD", w.Currency)
 	}
@@ -115,24 +115,24 @@ type accountBuilder struct {
 	used map[string]bool
 }
 
-// seedKey returns the key that all random numbers of a world derive from.
-func (w World) seedKey() seedKey {
+// seedKey returns the key that all random numbers of an account set derive from.
+func (w AccountSet) seedKey() seedKey {
 	return seedKey(0).numbered(w.Seed).named(w.Currency).named(w.Timezone)
 }
 
-// accountID returns the id of a world's account on a platform.
-func accountID(w World, platform string) string {
+// accountID returns the id of an account set's account on a platform.
+func accountID(w AccountSet, platform string) string {
 	return idFormats[platform].newID(idFormats[platform].account, w.seedKey().named(platform).named("account"), func(string) bool { return false })
 }
 
-// buildAccount returns a world's account on a platform.
-func buildAccount(w World, zone *time.Location, platform string, scale int) *Account {
+// buildAccount returns an account set's account on a platform.
+func buildAccount(w AccountSet, zone *time.Location, platform string, scale int) *Account {
 	k := w.seedKey()
 	if platform == LinkedInAds {
 		// LinkedIn's accounts have no time zone; its days are in UTC.
 		zone = time.UTC
 	}
-	a := &Account{World: w, Platform: platform, ID: accountID(w, platform), Name: shopName, First: firstDay, zone: zone, traits: traitsOf(platform, w.Currency)}
+	a := &Account{Set: w, Platform: platform, ID: accountID(w, platform), Name: shopName, First: firstDay, zone: zone, traits: traitsOf(platform, w.Currency)}
 	b := &accountBuilder{account: a, shape: idFormats[platform], key: k.named(platform), unit: million, used: map[string]bool{}}
 	if digits, _ := money.Currency(w.Currency).Digits(); digits == 0 {
 		// Choice: a unit of a currency without decimals is worth about a cent.
@@ -279,7 +279,7 @@ func (c *Campaign) plannedOn(day clock.Date) bool {
 	return day >= c.Start && (c.End == 0 || day <= c.End) && (c.pauseFirst == 0 || day < c.pauseFirst || day > c.pauseLast)
 }
 
-// pickCountries returns the five or six countries of a world, the largest
+// pickCountries returns the five or six countries of an account set, the largest
 // first.
 func pickCountries(k seedKey) []string {
 	all := []string{"US", "GB", "DE", "FR", "CA", "NL", "SE", "AU", "ES", "JP"}

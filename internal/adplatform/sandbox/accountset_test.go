@@ -25,7 +25,7 @@ func newTestServer(t testing.TB, o Options) *Server {
 	return s
 }
 
-// testAccount returns an account of the sandbox's own world.
+// testAccount returns an account of the sandbox's own account set.
 func testAccount(t testing.TB, s *Server, platform string) *Account {
 	t.Helper()
 	a, err := s.accountOf(s.own, platform)
@@ -35,9 +35,9 @@ func testAccount(t testing.TB, s *Server, platform string) *Account {
 	return a
 }
 
-// randomWorld returns a random world.
-func randomWorld(t *rapid.T) World {
-	return World{
+// randomAccountSet returns a random account set.
+func randomAccountSet(t *rapid.T) AccountSet {
+	return AccountSet{
 		rapid.Int64().Draw(t, "seed"),
 		rapid.SampledFrom([]string{"USD", "EUR", "JPY", "KWD"}).Draw(t, "currency"),
 		rapid.SampledFrom([]string{"UTC", "America/Los_Angeles", "Pacific/Auckland"}).Draw(t, "timezone"),
@@ -47,8 +47,8 @@ func randomWorld(t *rapid.T) World {
 // randomPlatform returns a random platform.
 func randomPlatform(t *rapid.T) string { return rapid.SampledFrom(platformNames()).Draw(t, "platform") }
 
-// buildTestAccount builds the account of a world.
-func buildTestAccount(w World, platform string, scale int) (*Account, error) {
+// buildTestAccount builds the account of an account set.
+func buildTestAccount(w AccountSet, platform string, scale int) (*Account, error) {
 	zone, err := w.validate()
 	if err != nil {
 		return nil, err
@@ -66,7 +66,7 @@ func TestAccounts(t *testing.T) {
 	t.Parallel()
 	digits := regexp.MustCompile(`^[1-9]\d*$`)
 	rapid.Check(t, func(t *rapid.T) {
-		w, platform := randomWorld(t), randomPlatform(t)
+		w, platform := randomAccountSet(t), randomPlatform(t)
 		a, err := buildTestAccount(w, platform, rapid.IntRange(0, 3).Draw(t, "scale"))
 		if err != nil {
 			t.Fatal(err)
@@ -120,11 +120,11 @@ func TestAccounts(t *testing.T) {
 	})
 }
 
-// TestWorldsDiffer checks that each member of a world changes the account.
-func TestWorldsDiffer(t *testing.T) {
+// TestAccountSetsDiffer checks that each member of an account set changes the account.
+func TestAccountSetsDiffer(t *testing.T) {
 	t.Parallel()
-	seen := map[string]World{}
-	for _, w := range []World{{1, "USD", "UTC"}, {2, "USD", "UTC"}, {-1, "USD", "UTC"}, {1, "EUR", "UTC"}, {1, "USD", "Europe/Berlin"}} {
+	seen := map[string]AccountSet{}
+	for _, w := range []AccountSet{{1, "USD", "UTC"}, {2, "USD", "UTC"}, {-1, "USD", "UTC"}, {1, "EUR", "UTC"}, {1, "USD", "Europe/Berlin"}} {
 		for _, platform := range platformNames() {
 			id := accountID(w, platform)
 			if other, ok := seen[id]; ok {
@@ -174,7 +174,7 @@ func TestGA4HasOtherPlatformsCampaigns(t *testing.T) {
 // change.
 func TestScale(t *testing.T) {
 	t.Parallel()
-	w := World{1, "USD", "UTC"}
+	w := AccountSet{1, "USD", "UTC"}
 	for _, platform := range platformNames() {
 		small, err := buildTestAccount(w, platform, 1)
 		if err != nil {

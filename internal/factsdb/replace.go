@@ -1,0 +1,117 @@
+package factsdb
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"fanfare/internal/factsfile"
+	"fanfare/internal/ident"
+	"fanfare/internal/metrics/duckdb"
+	"fanfare/internal/metrics/dump"
+	"fanfare/internal/store"
+)
+
+// Replace begins new facts, empty or with what fill puts into them. Where fill or
+// reconcile fails, everything stays as it was. reconcile marks what is incomplete
+// and removes what was deleted since, before anybody sees the new facts. workspaces
+// are those of the store: facts of another installation are not replaced.
+func (d *Database) Replace(ctx context.Context, workspaces []ident.ID, reconcile func(factsfile.Engine, *factsfile.Replaced) error, fill func(factsfile.Engine) error) (r factsfile.Replaced, err error) {
+	if err := d.checkOwner(ctx, workspaces); err != nil {
+		return r, err
+	}
+	id := d.config.newID()
+	err = d.replace(ctx, id, func(e factsfile.Engine) error {
+		next := filled{e, d.config}
+		if err := fill(next); err != nil {
+			return err
+		}
+		return reconcile(next, &r)
+	})
+	if err != nil {
+		return r, fmt.Errorf("the facts stay as they were: %w", err)
+	}
+	if err := d.config.DB.SetFactsMark(ctx, store.FactsMark{ID: id}); err != nil {
+		return r, err
+	}
+	d.config.Log.WarnContext(ctx, "facts replaced: send the data of the listed sources again", "resyncing", r.Resyncing, "send_again", len(r.SendAgain), "gone", len(r.Gone), "undone", r.Undone, "purged", r.Purged)
+	return r, nil
+}
+
+// checkOwner returns an error if there are facts and none of them is of one of the
+// workspaces. Ids of workspaces are random.
+func (d *Database) checkOwner(ctx context.Context, workspaces []ident.ID) error {
+	has, err := d.Workspaces(ctx)
+	if err != nil || len(has) == 0 || slices.ContainsFunc(has, func(id ident.ID) bool { return slices.Contains(workspaces, id) }) {
+		return err
+	}
+	return fmt.Errorf("%s has metrics of another installation: name a database of this one, or an empty one, with --metrics", d.config.address())
+}
+
+// Restore fills empty facts from a dump, if there is one. Claim must follow, when
+// the records of the same backup are restored.
+func (d *Database) Restore(ctx context.Context, r io.Reader) error {
+	id, err := d.CurrentID(ctx)
+	if err != nil {
+		return err
+	}
+	if !strings.HasPrefix(id, restoring) {
+		if err := d.checkOwner(ctx, nil); err != nil {
+			return err
+		}
+	}
+	return d.replace(ctx, restoring+d.config.newID(), func(e factsfile.Engine) error {
+		if r == nil {
+			return nil
+		}
+		return filled{e, d.config}.Fill(ctx, r)
+	})
+}
+
+// Claim makes the facts those of the store, whichever it had before.
+func (d *Database) Claim(ctx context.Context) error {
+	id, err := d.CurrentID(ctx)
+	if err != nil {
+		return err
+	}
+	id = strings.TrimPrefix(id, restoring)
+	if err := d.SetID(ctx, id); err != nil {
+		return err
+	}
+	return d.config.DB.SetFactsMark(ctx, store.FactsMark{ID: id})
+}
+
+// filled is an engine that also reads dumps of older programs.
+type filled struct {
+	factsfile.Engine
+	config Config
+}
+
+// Fill implements metrics.Engine.
+func (f filled) Fill(ctx context.Context, r io.Reader) error {
+	in := bufio.NewReader(r)
+	if dump.Is(in) {
+		return f.Engine.Fill(ctx, in)
+	}
+	return duckdb.DumpOld(ctx, in, f.config.Dir, duckdb.Options{Now: f.config.Now, Log: f.config.Log}, func(r io.Reader) error { return f.Engine.Fill(ctx, r) })
+}
+
+// Examine says what is wrong with the facts of a store. It changes neither of them.
+func Examine(ctx context.Context, c Config) error {
+	mark, err := c.DB.FactsMark(ctx)
+	if err != nil {
+		return err
+	}
+	id, err := c.readID(ctx)
+	if err != nil {
+		return fmt.Errorf("%s: %w: start the database, or correct --metrics", c.address(), err)
+	}
+	if mark.ID == "" || mark.ID == id {
+		return nil
+	}
+	return errors.New(c.foreign("the metrics of this installation are in another place"))
+}

@@ -1,0 +1,269 @@
+package clickhouse
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"mime/multipart"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"fanfare/internal/metrics/pgtables"
+	"fanfare/internal/outbound"
+	"fanfare/internal/secret"
+)
+
+// maxTime is how long a statement may take. Rows of a replaced slot stay longer.
+const maxTime = 15 * time.Minute
+
+// maxAnswer is the size of the largest answer. It only stops what has no end.
+const maxAnswer = 8 << 30
+
+// maxError is how much of an error's text is read.
+const maxError = 4 << 10
+
+// address is where the server is and what it is asked for.
+type address struct {
+	server   string
+	database string
+	user     string
+	password secret.Text
+	// cluster is the name of the cluster, "" for a single server.
+	cluster string
+}
+
+// name is what a database and a cluster may be called, because names cannot be
+// parameters.
+var name = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,62}$`)
+
+// parseAddress reads an address such as
+// clickhouse+https://user:password@host:8443/database?cluster=name.
+func parseAddress(raw string) (a address, err error) {
+	u, err := url.Parse(raw)
+	if err != nil {
+		// The error of url.Parse contains the password.
+		return a, errors.New("the address of ClickHouse is not a URL")
+	}
+	scheme, ok := strings.CutPrefix(u.Scheme, "clickhouse+")
+	if !ok || scheme != "http" && scheme != "https" || u.Host == "" {
+		return a, errors.New("the address of ClickHouse must begin with clickhouse+http:// or clickhouse+https:// and name a host")
+	}
+	a = address{server: scheme + "://" + u.Host + "/", database: strings.Trim(u.Path, "/"), user: u.User.Username(), cluster: u.Query().Get("cluster")}
+	if a.database == "" {
+		a.database = "default"
+	}
+	for key := range u.Query() {
+		if key != "cluster" {
+			return a, fmt.Errorf("the address of ClickHouse has an unknown setting %q; there is only cluster", key)
+		}
+	}
+	for _, n := range []string{a.database, a.cluster} {
+		if n != "" && !name.MatchString(n) {
+			return a, fmt.Errorf("%q cannot be the name of a database or cluster: use letters, digits and _", n)
+		}
+	}
+	password, _ := u.User.Password()
+	a.password = secret.New(password)
+	return a, nil
+}
+
+// client sends statements over ClickHouse's HTTP interface.
+type client struct {
+	address
+	http *outbound.Client
+}
+
+func newClient(a address) (*client, error) {
+	c, err := outbound.New(outbound.Options{Policy: outbound.Trusted(), Timeout: maxTime + time.Minute, MaxBytes: maxAnswer})
+	return &client{a, c}, err
+}
+
+// params are the parameters of a statement. They are numbers and lists of
+// numbers, so that none needs an escape.
+type params map[string]string
+
+// maxList is how many numbers a parameter has at most: a server accepts 128 KiB.
+const maxList = 6000
+
+func (p params) add(kind, value string) string {
+	n := fmt.Sprintf("p%d", len(p))
+	p[n] = value
+	return "{" + n + ":" + kind + "}"
+}
+
+// number adds a number and returns its name.
+func number[N int32 | int64](p params, n N) string {
+	return p.add("Int64", strconv.FormatInt(int64(n), 10))
+}
+
+// lists adds numbers as one or more lists and returns their names.
+func lists[N int32 | int64](p params, numbers []N) (names []string) {
+	for part := range slices.Chunk(numbers, maxList) {
+		text := []byte{'['}
+		for i, n := range part {
+			if i > 0 {
+				text = append(text, ',')
+			}
+			text = strconv.AppendInt(text, int64(n), 10)
+		}
+		names = append(names, p.add("Array(Int64)", string(append(text, ']'))))
+	}
+	if names == nil {
+		names = []string{p.add("Array(Int64)", "[]")}
+	}
+	return names
+}
+
+// list returns one expression for a list of any length.
+func list[N int32 | int64](p params, numbers []N) string {
+	names := lists(p, numbers)
+	if len(names) == 1 {
+		return names[0]
+	}
+	return "arrayConcat(" + strings.Join(names, ", ") + ")"
+}
+
+// in returns the condition that an expression has one of the numbers.
+func in[N int32 | int64](p params, expression string, numbers []N) string {
+	names := lists(p, numbers)
+	for i, n := range names {
+		names[i] = expression + " IN " + n
+	}
+	return "(" + strings.Join(names, " OR ") + ")"
+}
+
+// Settings of statements. Those that decide what an answer is are set, because a
+// server's administrator can change their defaults.
+var (
+	readSettings = map[string]string{
+		"wait_end_of_query": "1", "join_use_nulls": "0", "enable_positional_arguments": "1", "cancel_http_readonly_queries_on_client_close": "1",
+		"max_execution_time": strconv.Itoa(int(maxTime.Seconds())),
+	}
+	writeSettings = map[string]string{
+		"wait_end_of_query": "1", "async_insert": "0", "insert_deduplicate": "0", "max_partitions_per_insert_block": "0",
+		"max_execution_time": strconv.Itoa(int(maxTime.Seconds())),
+	}
+	// Reads of a cluster see what a write has put on a majority of its replicas.
+	clusterReads  = map[string]string{"select_sequential_consistency": "1"}
+	clusterWrites = map[string]string{"distributed_foreground_insert": "1", "insert_quorum": "auto", "insert_quorum_parallel": "0"}
+)
+
+// read runs a query and returns its answer, which the caller closes.
+func (c *client) read(ctx context.Context, text string, p params) (io.ReadCloser, error) {
+	return c.form(ctx, text, p, c.settings(readSettings, clusterReads))
+}
+
+// change runs a statement that changes stored facts, and waits for all replicas.
+func (c *client) change(ctx context.Context, text string, p params) error {
+	body, err := c.form(ctx, text, p, map[string]string{"mutations_sync": "2", "wait_end_of_query": "1"})
+	if err != nil {
+		return err
+	}
+	return body.Close()
+}
+
+// form sends a statement and its parameters as a form, because an address has a
+// limited length.
+func (c *client) form(ctx context.Context, text string, p params, settings map[string]string) (io.ReadCloser, error) {
+	var form bytes.Buffer
+	w := multipart.NewWriter(&form)
+	if err := w.WriteField("query", text); err != nil {
+		return nil, err
+	}
+	for n, value := range p {
+		if err := w.WriteField("param_"+n, value); err != nil {
+			return nil, err
+		}
+	}
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	return c.send(ctx, url.Values{}, settings, w.FormDataContentType(), &form)
+}
+
+// write runs an INSERT with data.
+func (c *client) write(ctx context.Context, text string, data []byte) error {
+	body, err := c.send(ctx, url.Values{"query": {text}}, c.settings(writeSettings, clusterWrites), "application/octet-stream", bytes.NewReader(data))
+	if err != nil {
+		return err
+	}
+	return body.Close()
+}
+
+// define runs a statement that defines tables.
+func (c *client) define(ctx context.Context, text string) error {
+	body, err := c.send(ctx, url.Values{"query": {text}}, nil, "application/octet-stream", http.NoBody)
+	if err != nil {
+		return err
+	}
+	return body.Close()
+}
+
+func (c *client) settings(all, cluster map[string]string) map[string]string {
+	all = maps.Clone(all)
+	if c.cluster != "" {
+		maps.Copy(all, cluster)
+	}
+	return all
+}
+
+func (c *client) send(ctx context.Context, values url.Values, settings map[string]string, contentType string, body io.Reader) (io.ReadCloser, error) {
+	values.Set("database", c.database)
+	for n, v := range settings {
+		values.Set(n, v)
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.server+"?"+values.Encode(), body)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Content-Type", contentType)
+	if c.user != "" {
+		req.Header.Set("X-Clickhouse-User", c.user)
+		req.Header.Set("X-Clickhouse-Key", c.password.Reveal())
+	}
+	res, err := c.http.Do(req)
+	if err != nil {
+		return nil, unavailable(ctx, err)
+	}
+	if res.StatusCode == http.StatusOK {
+		return res.Body, nil
+	}
+	defer func() { _ = res.Body.Close() }()
+	text, _ := io.ReadAll(io.LimitReader(res.Body, maxError))
+	code, _ := strconv.Atoi(res.Header.Get("X-Clickhouse-Exception-Code"))
+	e := &serverError{res.StatusCode, code, strings.TrimSpace(string(text))}
+	if code == 0 || slices.Contains(passing, code) {
+		return nil, unavailable(ctx, e)
+	}
+	return nil, e
+}
+
+// serverError is an error that ClickHouse answered with.
+type serverError struct {
+	status, code int
+	text         string
+}
+
+func (e *serverError) Error() string {
+	return fmt.Sprintf("ClickHouse answered with status %d, code %d: %s", e.status, e.code, e.text)
+}
+
+// passing are the codes of errors about the server's condition and not about the
+// statement: a timeout, too many queries, no memory, a table that only reads, too
+// many parts, replicas that are missing or behind.
+var passing = []int{159, 202, 241, 242, 252, 285, 286, 289, 319, 999}
+
+func unavailable(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return pgtables.Unavailable(err)
+}

@@ -1,0 +1,90 @@
+package pgtables
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"fanfare/internal/clock"
+	"fanfare/internal/fact"
+	"fanfare/internal/ident"
+)
+
+// Import numbers a write that can be undone, and forgets imports that are too old
+// for it.
+func (c *Change) Import(ctx context.Context, id ident.ID, now clock.Instant) (int32, error) {
+	if id == "" {
+		return 0, nil
+	}
+	if err := c.forgetImports(ctx, now); err != nil {
+		return 0, fmt.Errorf("forget imports: %w", err)
+	}
+	n := c.nextImport
+	c.nextImport++
+	if _, err := c.Tx.Exec(ctx, "INSERT INTO metrics_import VALUES ($1, $2, $3, $4)", c.Workspace, n, []byte(id), int64(now)); err != nil {
+		return 0, fmt.Errorf("insert import: %w", err)
+	}
+	return n, nil
+}
+
+// Cover notes that a write empties a window. An import keeps what it replaces;
+// what other writes replace cannot come back.
+func (c *Change) Cover(ctx context.Context, w fact.Window, source, imported int32) (err error) {
+	if imported == 0 {
+		_, err = c.Tx.Exec(ctx, "DELETE FROM metrics_replaced WHERE workspace = $1 AND source = $2 AND day BETWEEN $3 AND $4 AND family = $5",
+			c.Workspace, source, int32(w.First), int32(w.Last), int16(w.Family))
+	} else {
+		_, err = c.Tx.Exec(ctx, "INSERT INTO metrics_cover VALUES ($1, $2, $3, $4, $5, $6)", c.Workspace, imported, int16(w.Family), source, int32(w.First), int32(w.Last))
+	}
+	return err
+}
+
+// Imports returns the numbers of an import's writes. Without any, the undo of the
+// import changes nothing.
+func (c *Change) Imports(ctx context.Context, id ident.ID) ([]int32, error) {
+	rows, err := c.Tx.Query(ctx, "SELECT key FROM metrics_import WHERE workspace = $1 AND id = $2", c.Workspace, []byte(id))
+	if err != nil {
+		return nil, err
+	}
+	writes, err := pgx.CollectRows(rows, pgx.RowTo[int32])
+	c.Unchanged = len(writes) == 0
+	return writes, err
+}
+
+// Forget deletes what is stored of an import's writes beside its facts.
+func (c *Change) Forget(ctx context.Context, writes []int32) error {
+	for _, text := range []string{
+		"DELETE FROM metrics_replaced WHERE workspace = $1 AND import = ANY($2)",
+		"DELETE FROM metrics_cover WHERE workspace = $1 AND import = ANY($2)",
+		"DELETE FROM metrics_import WHERE workspace = $1 AND key = ANY($2)",
+	} {
+		if _, err := c.Tx.Exec(ctx, text, c.Workspace, writes); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// undoFor is how long an import can be undone.
+const undoFor = 30 * 24 * time.Hour
+
+// forgetImports deletes what is needed only to undo imports that are too old for
+// it. Imports are numbered in the order of their time.
+func (c *Change) forgetImports(ctx context.Context, now clock.Instant) error {
+	var last int32
+	if err := c.Tx.QueryRow(ctx, "SELECT coalesce(max(key), 0) FROM metrics_import WHERE workspace = $1 AND written < $2", c.Workspace, int64(now.Add(-undoFor))).Scan(&last); err != nil || last == 0 {
+		return err
+	}
+	for _, text := range []string{
+		"DELETE FROM metrics_replaced WHERE workspace = $1 AND above <= $2",
+		"DELETE FROM metrics_cover WHERE workspace = $1 AND import <= $2",
+		"DELETE FROM metrics_import WHERE workspace = $1 AND key <= $2",
+	} {
+		if _, err := c.Tx.Exec(ctx, text, c.Workspace, last); err != nil {
+			return err
+		}
+	}
+	return nil
+}

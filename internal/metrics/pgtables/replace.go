@@ -1,0 +1,95 @@
+package pgtables
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"fanfare/internal/clock"
+	"fanfare/internal/ident"
+	"fanfare/internal/pgdriver"
+)
+
+// Transaction begins transactions inside another one.
+type Transaction struct{ pgx.Tx }
+
+// BeginTx begins a transaction that has the isolation of the outer one.
+func (t Transaction) BeginTx(ctx context.Context, _ pgx.TxOptions) (pgx.Tx, error) {
+	return t.Begin(ctx)
+}
+
+// Renew is the last step of replacing all facts: it sets their id, and versions
+// that no node has read before.
+func Renew(ctx context.Context, tx pgx.Tx, id string, now clock.Instant) error {
+	if _, err := ListWorkspaces(ctx, tx); err != nil {
+		return err
+	}
+	if _, err := tx.Exec(ctx, "UPDATE metrics_workspace SET texts = texts + $1, generation = generation + $1", int64(now)); err != nil {
+		return err
+	}
+	_, err := tx.Exec(ctx, "UPDATE metrics_format SET id = $1, begin = $2", id, int64(now))
+	return err
+}
+
+// Facts are the facts of all workspaces in a database. Engines embed it.
+type Facts struct{ DB DB }
+
+// CurrentID returns the id of the facts as the database has it now: another node
+// may have replaced them.
+func (f Facts) CurrentID(ctx context.Context) (id string, err error) {
+	err = pgx.BeginFunc(ctx, f.DB, func(tx pgx.Tx) (err error) {
+		_, id, err = ReadFormat(ctx, tx)
+		return err
+	})
+	return id, ToFault(ctx, err)
+}
+
+// SetID gives the facts another id.
+func (f Facts) SetID(ctx context.Context, id string) error {
+	err := pgx.BeginFunc(ctx, f.DB, func(tx pgx.Tx) error {
+		_, err := tx.Exec(ctx, "UPDATE metrics_format SET id = $1", id)
+		return err
+	})
+	return ToFault(ctx, err)
+}
+
+// Workspaces returns the workspaces that have facts or had them, none if there are
+// no tables.
+func (f Facts) Workspaces(ctx context.Context) (ids []ident.ID, err error) {
+	err = pgx.BeginFunc(ctx, f.DB, func(tx pgx.Tx) error {
+		if _, err := ListWorkspaces(ctx, tx); err != nil {
+			return err
+		}
+		return Each(ctx, tx, func(_ int32, id []byte) error {
+			ids = append(ids, ident.ID(id))
+			return nil
+		}, "SELECT key, id FROM metrics_workspace ORDER BY key")
+	})
+	if pgdriver.NoTable(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list workspaces: %w", ToFault(ctx, err))
+	}
+	return ids, nil
+}
+
+// ReadID returns the id of the facts in a database, empty if it has none. It
+// changes nothing.
+func ReadID(ctx context.Context, config *pgxpool.Config) (id string, err error) {
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return "", err
+	}
+	defer pool.Close()
+	err = pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) (err error) {
+		if err := pgdriver.CheckRole(ctx, tx); err != nil {
+			return err
+		}
+		_, id, err = ReadFormat(ctx, tx)
+		return err
+	})
+	return id, err
+}

@@ -1,0 +1,107 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"fanfare/internal/clock"
+	"fanfare/internal/fact"
+	"fanfare/internal/metrics/numbers"
+)
+
+// dayTable has the sums of base facts by day, source, channel and campaign, from
+// which most reports are answered: a large workspace has 17 times as many facts.
+const dayTable = "metrics_day"
+
+// dayColumns are the columns that the sums keep apart.
+var dayColumns = []string{"workspace", "day", "source", "channel", "campaign"}
+
+// added are the measures that can be added up; reach cannot.
+func added() (list []string) {
+	for m := range fact.Measure(fact.NumMeasures) {
+		if m != fact.Reach {
+			list = append(list, m.String())
+		}
+	}
+	return list
+}
+
+func dayDefinition() string {
+	var b strings.Builder
+	for _, c := range dayColumns {
+		b.WriteString(c + " int4 NOT NULL, ")
+	}
+	b.WriteString("facts int8 NOT NULL")
+	for _, m := range added() {
+		b.WriteString(", " + m + " int8")
+	}
+	return b.String()
+}
+
+// summed reports whether the sums by day answer a question. A conversion is
+// rounded for each fact, so sums cannot be converted.
+func summed(q *numbers.Question) bool {
+	if q.Family != fact.Base || len(q.Foreign) > 0 || slices.Contains(q.Measures, fact.Reach) || !q.Match.Only(inSums) {
+		return false
+	}
+	return !slices.ContainsFunc(q.Columns, func(c numbers.Column) bool { return !inSums(c) })
+}
+
+func inSums(c numbers.Column) bool {
+	return c == numbers.WeekdayColumn || c == numbers.TagColumn || slices.Contains(dayColumns, string(c))
+}
+
+// largeValue is a value that is not added to others: 9 million values below it fit
+// into a sum.
+const largeValue = 1_000_000_000_000
+
+// sumUp brings the sums by day and the counts of months up to date.
+func (c *change) sumUp(ctx context.Context) error {
+	for p, d := range c.touched {
+		from := tableOf(p.family.String())
+		count := "count(*)"
+		if p.family == fact.Base {
+			if err := c.sumDays(ctx, p, d); err != nil {
+				return err
+			}
+			from, count = dayTable, "sum(facts)"
+		}
+		if _, err := c.Tx.Exec(ctx, "DELETE FROM metrics_part WHERE workspace = $1 AND family = $2 AND source = $3 AND month = $4", c.Workspace, int16(p.family), p.source, int32(p.month)); err != nil {
+			return err
+		}
+		if _, err := c.Tx.Exec(ctx, "INSERT INTO metrics_part SELECT $1, $2, $3, $4, "+count+", min(day), max(day) FROM "+from+
+			" WHERE workspace = $1 AND source = $3 AND day BETWEEN $4 AND $5 HAVING count(*) > 0",
+			c.Workspace, int16(p.family), p.source, int32(p.month), int32(p.month.NextMonth()-1)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sumDays replaces the sums of days of a source.
+func (c *change) sumDays(ctx context.Context, p part, d days) error {
+	if _, err := c.Tx.Exec(ctx, "DELETE FROM metrics_day WHERE workspace = $1 AND source = $2 AND day BETWEEN $3 AND $4", c.Workspace, p.source, int32(d.first), int32(d.last)); err != nil {
+		return err
+	}
+	_, err := c.Tx.Exec(ctx, insertDays+" WHERE workspace = $1 AND source = $2 AND day BETWEEN $3 AND $4 "+groupDays, c.Workspace, p.source, int32(d.first), int32(d.last))
+	return err
+}
+
+// insertDays and groupDays sum up the facts that a condition between them selects.
+// A fact with a large value is a sum of its own, so that no sum is too large for
+// its column.
+var insertDays, groupDays = func() (string, string) {
+	keys, sums := strings.Join(dayColumns, ", "), make([]string, len(added()))
+	for i, m := range added() {
+		sums[i] = "sum(" + m + ")::int8"
+	}
+	measures := strings.Join(added(), ", ")
+	return "INSERT INTO metrics_day (" + keys + ", facts, " + measures + ") SELECT " + keys + ", count(*), " + strings.Join(sums, ", ") + " FROM metrics_base",
+		fmt.Sprintf("GROUP BY %s, CASE WHEN greatest(%s) > %d OR least(%[2]s) < -%[3]d THEN ctid END", keys, measures, largeValue)
+}()
+
+// monthsOf returns the months of a set of days, sorted.
+func monthsOf(days map[clock.Date]bool) []clock.Date { return slices.Sorted(maps.Keys(days)) }
