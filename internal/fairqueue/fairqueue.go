@@ -1,12 +1,14 @@
 // Package fairqueue limits work of which only some may run at once, such as
 // queries of facts. The next turn goes to the founder whose workspaces have used
-// the least time, and among these to the workspace that has used the least. So
-// nobody gets more by having many workspaces, and a caller with little work
-// waits for one turn of others at most, however much they have waiting. Where no
-// workspace is known, the network of the caller stands for it.
+// the least time, and among these to the workspace that has used the least;
+// where two have used the same, to the one with less work waiting. So nobody
+// gets more by having many workspaces, and a caller with little work waits for
+// one turn of others at most, however much they have waiting. Where no workspace
+// is known, the network of the caller stands for it.
 package fairqueue
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -28,6 +30,9 @@ type Limits struct {
 	// PerWorkspace is how many requests a workspace may have running and
 	// waiting.
 	PerWorkspace int
+	// Caller names in messages what PerWorkspace limits where it is not a
+	// workspace.
+	Caller string
 }
 
 // FounderOf returns the founder of a workspace.
@@ -200,11 +205,20 @@ func (q *Queue) first(r *rank) *turn {
 		if q.running[t.founderID] >= q.share {
 			continue
 		}
-		if best == nil || t.founder.used < best.founder.used || t.founder == best.founder && t.workspace.used < best.workspace.used {
+		if best == nil || t.before(best) {
 			best = t
 		}
 	}
 	return best
+}
+
+// before reports whether the next turn goes to t and not to other, which came
+// earlier.
+func (t *turn) before(other *turn) bool {
+	if t.founder == other.founder {
+		return t.workspace.before(other.workspace)
+	}
+	return t.founder.before(other.founder)
 }
 
 func (q *Queue) leave(t *turn) {
@@ -254,7 +268,7 @@ func now() time.Time { return time.Now() } //nolint:forbidigo // turns are measu
 
 // tooMany is the fault for a workspace at its limit.
 func (q *Queue) tooMany() error {
-	message := fmt.Sprintf("%d %s of this workspace are running or waiting on this server. Wait for one to finish.", q.limits.PerWorkspace, q.limits.Work)
+	message := fmt.Sprintf("%d %s of this %s are running or waiting on this server. Wait for one to finish.", q.limits.PerWorkspace, q.limits.Work, cmp.Or(q.limits.Caller, "workspace"))
 	f := fault.New(fault.RateLimitExceeded, message, fault.Detail{Code: "concurrency", Message: message, Meta: fault.Meta{"limit": q.limits.PerWorkspace, "retry_after": 1}})
 	f.RetryAfter = time.Second
 	return f

@@ -95,7 +95,7 @@ func TestTurns(t *testing.T) {
 		c.step(2)
 		c.add("late")
 		c.step(7)
-		c.want("many", "more", "one", "late", "many", "more", "many", "more", "many")
+		c.want("many", "one", "more", "late", "more", "many", "more", "many", "many")
 	})
 }
 
@@ -105,7 +105,22 @@ func TestManyWorkspaces(t *testing.T) {
 	within(t, Limits{Work: "jobs", Running: 1, PerWorkspace: 10}, func(c *crowd) {
 		c.add("ada/1", "ada/1", "ada/2", "ada/3", "ada/4", "eve", "eve", "eve")
 		c.step(8)
-		c.want("ada/1", "eve", "ada/2", "eve", "ada/3", "eve", "ada/4", "ada/1")
+		c.want("ada/1", "eve", "eve", "ada/2", "eve", "ada/3", "ada/4", "ada/1")
+	})
+}
+
+// TestFewWaiting wants one call of a caller that is new to come before those of
+// callers with many, which are new too, and the same among the workspaces of a
+// founder.
+func TestFewWaiting(t *testing.T) {
+	within(t, Limits{Work: "jobs", Running: 1, PerWorkspace: 10}, func(c *crowd) {
+		c.add("a", "b", "b", "c", "c", "d")
+		c.step(6)
+		c.want("a", "d", "b", "c", "b", "c")
+		c.order = nil
+		c.add("eve/1", "eve/2", "eve/2", "eve/3", "eve/3", "eve/4")
+		c.step(6)
+		c.want("eve/1", "eve/4", "eve/2", "eve/3", "eve/2", "eve/3")
 	})
 }
 

@@ -26,6 +26,13 @@ type member struct {
 	workspaces members
 }
 
+// before reports whether m has used less than other. Members that are new to a
+// queue have used the same; then the one with less work waiting comes first, so
+// that a single call does not wait for one of each caller with many.
+func (m *member) before(other *member) bool {
+	return m.used < other.used || m.used == other.used && m.waiting < other.waiting
+}
+
 // enter adds work that waits. A member without any begins at the level: it comes
 // before all that have used more, but can save nothing up.
 func (s *members) enter(id ident.ID) *member {
