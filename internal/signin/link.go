@@ -265,7 +265,7 @@ func (s *Service) followReset(ctx context.Context, t *Token, doc linkDoc, p *Use
 	if problems := checkPassword("password", password, p.Email); problems != nil {
 		return Result{}, fault.Invalid(problems)
 	}
-	text, err := s.hash(ctx, password)
+	text, err := s.hash(ctx, p.ID, password)
 	if err != nil {
 		return Result{}, err
 	}
@@ -316,7 +316,7 @@ func (s *Service) followInvite(ctx context.Context, t *Token, doc linkDoc, p *Us
 	case w.Password:
 		// The bearer of the link may not be the user, whose account may have
 		// access to other workspaces.
-		ok, err := s.matches(ctx, p, password, from)
+		ok, err := s.matches(ctx, p, p.Email, password, from)
 		if err != nil {
 			return Result{}, err
 		}
@@ -333,7 +333,7 @@ func (s *Service) followInvite(ctx context.Context, t *Token, doc linkDoc, p *Us
 	if problems := checkPassword("password", password, p.Email); problems != nil {
 		return Result{}, fault.Invalid(problems)
 	}
-	first, err := s.password(ctx, p, password)
+	first, err := s.password(ctx, p.ID, p, password)
 	if err != nil {
 		return Result{}, err
 	}
@@ -349,7 +349,7 @@ func (s *Service) joinNew(ctx context.Context, c Change, t *Token, name, passwor
 		return Result{}, fault.Invalid(problems)
 	}
 	p := &User{ID: s.newID(ident.User), Email: t.Subject, Name: name}
-	first, err := s.password(ctx, p, password)
+	first, err := s.password(ctx, p.ID, p, password)
 	if err != nil {
 		return Result{}, err
 	}

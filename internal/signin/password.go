@@ -19,6 +19,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"fanfare/internal/fault"
+	"fanfare/internal/ident"
 	"fanfare/internal/record"
 )
 
@@ -46,21 +47,22 @@ func phc(memory uint32, salt, hash []byte) string {
 	return fmt.Sprintf(hashForm, memory, hashTime, hashLanes) + base64.RawStdEncoding.EncodeToString(salt) + "$" + base64.RawStdEncoding.EncodeToString(hash)
 }
 
-// hash returns the stored form of a password.
-func (s *Service) hash(ctx context.Context, password string) (string, error) {
+// hash returns the stored form of a password. who takes the turn.
+func (s *Service) hash(ctx context.Context, who ident.ID, password string) (string, error) {
 	salt := make([]byte, saltSize)
 	if _, err := io.ReadFull(s.Random, salt); err != nil {
 		return "", fmt.Errorf("hash password: no randomness: %w", err)
 	}
-	if err := s.slot(ctx); err != nil {
+	done, err := s.turn(ctx, who)
+	if err != nil {
 		return "", err
 	}
-	defer func() { <-s.hashing }()
+	defer done()
 	return phc(s.memory, salt, argon2.IDKey(normal(password), salt, hashTime, s.memory, hashLanes, hashSize)), nil
 }
 
-// verify reports whether a password matches a stored hash.
-func (s *Service) verify(ctx context.Context, text, password string) (bool, error) {
+// verify reports whether a password matches a stored hash. who takes the turn.
+func (s *Service) verify(ctx context.Context, who ident.ID, text, password string) (bool, error) {
 	var memory, passes uint32
 	var lanes uint8
 	parts := strings.Split(text, "$")
@@ -73,22 +75,13 @@ func (s *Service) verify(ctx context.Context, text, password string) (bool, erro
 	if err := errors.Join(err, saltErr, wantErr); err != nil {
 		return false, fmt.Errorf("read password hash: %w", err)
 	}
-	if err := s.slot(ctx); err != nil {
+	done, err := s.turn(ctx, who)
+	if err != nil {
 		return false, err
 	}
-	defer func() { <-s.hashing }()
+	defer done()
 	got := argon2.IDKey(normal(password), salt, passes, memory, lanes, uint32(len(want)))
 	return subtle.ConstantTimeCompare(got, want) == 1, nil
-}
-
-// slot waits for a free hashing slot.
-func (s *Service) slot(ctx context.Context) error {
-	select {
-	case s.hashing <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return fmt.Errorf("wait for a core to hash a password: %w", ctx.Err())
-	}
 }
 
 // normal returns the normalized (NFKC) form of a password, because keyboards
@@ -135,9 +128,9 @@ func checkPassword(field, password, address string) []fault.Detail {
 	return nil
 }
 
-// password returns the credential of a new password.
-func (s *Service) password(ctx context.Context, p *User, next string) (Credential, error) {
-	text, err := s.hash(ctx, next)
+// password returns the credential of a new password. who takes the turn.
+func (s *Service) password(ctx context.Context, who ident.ID, p *User, next string) (Credential, error) {
+	text, err := s.hash(ctx, who, next)
 	return p.withPassword(text), err
 }
 
@@ -151,22 +144,26 @@ func (p *User) withPassword(text string) Credential {
 	return c
 }
 
-// matches counts an attempt and reports whether a password is the user's.
-func (s *Service) matches(ctx context.Context, p *User, password string, from From) (bool, error) {
-	passed, err := s.countPasswordAttempt(p, p.Email, from)
+// matches counts an attempt and reports whether a password is the user's. p is
+// nil if the account does not exist. An attempt that gets no turn is not
+// counted, because nothing was compared.
+func (s *Service) matches(ctx context.Context, p *User, account, password string, from From) (bool, error) {
+	tried, err := s.countPasswordAttempt(p, account, from)
 	if err != nil {
 		return false, err
 	}
-	ok, err := s.compare(ctx, p, password)
-	if ok {
-		passed()
+	ok, err := s.compare(ctx, p.turnOf(from), p, password)
+	if err != nil {
+		s.guesses.forgive(tried.limits...)
+	} else if ok {
+		s.guesses.forgive(tried.forgiven...)
 	}
 	return ok, err
 }
 
 // compare reports whether a password is the user's. It takes the same time if
-// the user does not exist.
-func (s *Service) compare(ctx context.Context, p *User, password string) (bool, error) {
+// the user does not exist. who takes the turn.
+func (s *Service) compare(ctx context.Context, who ident.ID, p *User, password string) (bool, error) {
 	if len(password) > maxPassword {
 		return false, nil
 	}
@@ -178,7 +175,7 @@ func (s *Service) compare(ctx context.Context, p *User, password string) (bool, 
 	if c != nil {
 		text = string(c.Doc)
 	}
-	ok, err := s.verify(ctx, text, password)
+	ok, err := s.verify(ctx, who, text, password)
 	return ok && c != nil, err
 }
 
@@ -194,11 +191,7 @@ func (s *Service) Password(ctx context.Context, address, password string, from F
 	if err != nil {
 		return Result{}, err
 	}
-	passed, err := s.countPasswordAttempt(p, address, from)
-	if err != nil {
-		return Result{}, err
-	}
-	ok, err := s.compare(ctx, p, password)
+	ok, err := s.matches(ctx, p, address, password, from)
 	if err != nil {
 		return Result{}, err
 	}
@@ -206,7 +199,6 @@ func (s *Service) Password(ctx context.Context, address, password string, from F
 		s.failed(ctx, p, from)
 		return Result{}, wrong()
 	}
-	passed()
 	return s.enter(ctx, p, MethodPassword, from, true, Change{})
 }
 
@@ -219,12 +211,12 @@ func (s *Service) Preset(ctx context.Context, address, password string) (bool, e
 		return false, err
 	}
 	if p.find(kindPassword, "") != nil {
-		return s.compare(ctx, p, password)
+		return s.compare(ctx, operator, p, password)
 	}
 	if problems := checkPassword("password", password, p.Email); problems != nil {
 		return false, fault.Invalid(problems)
 	}
-	c, err := s.password(ctx, p, password)
+	c, err := s.password(ctx, operator, p, password)
 	if err != nil {
 		return false, err
 	}
@@ -244,7 +236,7 @@ func (s *Service) SetPassword(ctx context.Context, session *Session, current, ne
 		if !session.Proved(s.Now()) {
 			return ReauthRequired()
 		}
-	} else if ok, err := s.matches(ctx, p, current, session.from()); err != nil {
+	} else if ok, err := s.matches(ctx, p, p.Email, current, session.from()); err != nil {
 		return err
 	} else if !ok {
 		return fault.Invalid(append([]fault.Detail{{Field: "current", Code: "invalid_value", Message: "current is not your password."}}, checkPassword("next", next, p.Email)...))
@@ -252,7 +244,7 @@ func (s *Service) SetPassword(ctx context.Context, session *Session, current, ne
 	if problems := checkPassword("next", next, p.Email); problems != nil {
 		return fault.Invalid(problems)
 	}
-	c, err := s.password(ctx, p, next)
+	c, err := s.password(ctx, p.ID, p, next)
 	if err != nil {
 		return err
 	}

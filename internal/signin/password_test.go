@@ -1,9 +1,11 @@
 package signin_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/netip"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -11,6 +13,7 @@ import (
 	"time"
 
 	"fanfare/internal/fault"
+	"fanfare/internal/ident"
 	"fanfare/internal/signin"
 )
 
@@ -277,4 +280,74 @@ func TestKnownBrowser(t *testing.T) {
 	h.wants(err, fault.RateLimitExceeded, "attempts")
 	// An attack cannot block a password reset.
 	h.settle(owner)
+}
+
+// TestNetworksTakeTurns wants the attempts of a network that wait to delay no
+// known browser, session or link, even of the same network, and those beyond the
+// limit to be refused and not to count.
+func TestNetworksTakeTurns(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	_, s := h.settle(owner)
+	r, err := h.Password(t.Context(), owner, good, home)
+	h.must(err)
+	var held []func()
+	for _, who := range []ident.ID{"192.0.2.1", "192.0.2.2"} {
+		done, err := h.HoldHash(t.Context(), who)
+		h.must(err)
+		held = append(held, done)
+	}
+	const limit = 8
+	guess := func(name string, i int) error {
+		_, err := h.Password(t.Context(), fmt.Sprintf("%s-%d@example.com", name, i), "guess", away)
+		return err
+	}
+	waiting := make(chan error, limit)
+	for i := range limit {
+		go func() {
+			err := guess("first", i)
+			for fault.Is(err, fault.RateLimitExceeded) { // untilFull had the place
+				err = guess("first", i)
+			}
+			waiting <- err
+		}()
+	}
+	h.untilFull(ident.ID(away.Address.String()))
+	before := h.Counted()
+	for i := range 100 {
+		err := guess("more", i)
+		h.wants(err, fault.RateLimitExceeded, "concurrency")
+		if f, _ := errors.AsType[*fault.Error](err); f.RetryAfter != time.Second || !strings.Contains(f.Message, "network") {
+			t.Fatalf("got %v after %s", f, f.RetryAfter)
+		}
+	}
+	if got := h.Counted(); got != before {
+		t.Errorf("got %d names counted after refusals want %d", got, before)
+	}
+	// None of these waits for the hashes that are held.
+	h.enters(h.Password(t.Context(), owner, good, signin.From{Address: away.Address, Device: r.Device}))
+	h.must(h.Reauthenticate(t.Context(), s, signin.Proof{Password: good}, away))
+	h.enters(h.FollowLink(t.Context(), h.token(h.Reset(t.Context(), operator, owner)), "", good, away))
+	for _, done := range held {
+		done()
+	}
+	for range limit {
+		h.wants(<-waiting, fault.InsufficientPermissions, "wrong_credentials")
+	}
+	for i := range 30 - limit {
+		h.wants(guess("later", i), fault.InsufficientPermissions, "wrong_credentials")
+	}
+	h.wants(guess("last", 0), fault.RateLimitExceeded, "attempts")
+}
+
+// untilFull waits until no more hashes of a network may wait.
+func (h *house) untilFull(network ident.ID) {
+	gone, cancel := context.WithCancel(h.T.Context())
+	cancel()
+	for {
+		if _, err := h.HoldHash(gone, network); fault.Is(err, fault.RateLimitExceeded) {
+			return
+		}
+		runtime.Gosched()
+	}
 }

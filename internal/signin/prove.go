@@ -32,7 +32,7 @@ func (s *Service) Reauthenticate(ctx context.Context, session *Session, proof Pr
 			return wrongCode()
 		}
 		c.Put = []Credential{*used}
-	} else if ok, err := s.matches(ctx, p, proof.Password, from.in(session)); err != nil {
+	} else if ok, err := s.matches(ctx, p, p.Email, proof.Password, from.in(session)); err != nil {
 		return err
 	} else if !ok {
 		s.failed(ctx, p, from)

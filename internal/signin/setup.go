@@ -90,7 +90,7 @@ func (s *Service) Setup(ctx context.Context, token string, o Owner, from From, w
 			return Result{}, err
 		}
 	}
-	first, err := s.password(ctx, p, o.Password)
+	first, err := s.password(ctx, p.ID, p, o.Password)
 	if err != nil {
 		return Result{}, err
 	}

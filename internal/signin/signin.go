@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"fanfare/internal/clock"
+	"fanfare/internal/fairqueue"
 	"fanfare/internal/fault"
 	"fanfare/internal/ident"
 	"fanfare/internal/record"
@@ -42,7 +43,7 @@ type Deps struct {
 	Roles  []string
 	Now    func() time.Time
 	Random io.Reader
-	// Cores is the maximum number of concurrent password hashes.
+	// Cores is the maximum number of concurrent password hashes of strangers.
 	Cores int
 	// Origin is the https origin of the console, for passkeys and links.
 	Origin func() string
@@ -58,9 +59,8 @@ type Seal interface {
 // Service authenticates users. It is safe for concurrent use.
 type Service struct {
 	Deps
-	// hashing has a slot per core. It bounds the memory and CPU time that
-	// password guesses can use.
-	hashing chan struct{}
+	// hashes bounds the memory and CPU time that password guesses can use.
+	hashes *fairqueue.Queue
 	// memory is the memory of one hash in KiB.
 	memory uint32
 	// guesses and codes limit attempts of passwords and codes; failures limits
@@ -76,7 +76,7 @@ type Service struct {
 
 // New returns a Service.
 func New(d Deps) *Service {
-	return &Service{Deps: d, hashing: make(chan struct{}, max(1, d.Cores)), memory: hashMemory}
+	return &Service{Deps: d, hashes: newHashes(d.Cores), memory: hashMemory}
 }
 
 // Wait waits for the audit entries that are written in the background.

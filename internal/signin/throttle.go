@@ -43,7 +43,8 @@ const (
 //
 // Choice: it counts in memory, so n nodes allow n times as many attempts, which
 // is still far too few to guess a password that passes the rules. Memory is
-// bounded, because every entry costs a hash or a code, which are limited too.
+// bounded, because every entry that stays costs a hash or a code, which are
+// limited too.
 type throttle struct {
 	mu    sync.Mutex
 	tries map[string][]time.Time
@@ -123,8 +124,10 @@ func (t *throttle) forgive(limits ...limit) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, l := range limits {
-		if kept := t.tries[l.name]; len(kept) > 0 {
+		if kept := t.tries[l.name]; len(kept) > 1 {
 			t.tries[l.name] = kept[:len(kept)-1]
+		} else {
+			delete(t.tries, l.name)
 		}
 	}
 }
@@ -145,18 +148,24 @@ func (t *throttle) sweep(now time.Time) {
 	}
 }
 
-// countPasswordAttempt counts a password attempt of an account. p is its user, nil if the
-// account does not exist. passed removes the attempt after a correct password,
-// so that frequent sign-ins do not reach the limit.
-func (s *Service) countPasswordAttempt(p *User, account string, from From) (passed func(), err error) {
+// attempt is a password attempt that was counted.
+type attempt struct {
+	// limits are all limits that count it, forgiven those that a correct
+	// password gives back, so that frequent sign-ins do not reach them.
+	limits, forgiven []limit
+}
+
+// countPasswordAttempt counts a password attempt of an account. p is its user,
+// nil if the account does not exist.
+func (s *Service) countPasswordAttempt(p *User, account string, from From) (attempt, error) {
 	if own, has := p.own(from); has {
-		return func() {}, s.guesses.take(s.Now(), own)
+		return attempt{limits: []limit{own}}, s.guesses.take(s.Now(), own)
 	}
 	place := network(from.Address)
 	here := limit{name: account + " " + place, most: triesPerPlace}
 	all := limit{name: "account " + account, most: triesPerAccount, burst: burstPerAccount, pace: accountPace}
-	err = s.guesses.take(s.Now(), here, all, limit{name: "address " + place, most: triesPerAddress})
-	return func() { s.guesses.forgive(here, all) }, err
+	t := attempt{limits: []limit{here, all, {name: "address " + place, most: triesPerAddress}}, forgiven: []limit{here, all}}
+	return t, s.guesses.take(s.Now(), t.limits...)
 }
 
 // own returns the limit of a session, or of a browser in which the user has
