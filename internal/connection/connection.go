@@ -103,7 +103,7 @@ type Connection struct {
 	Name         string   `json:"name"`
 	Status       Status   `json:"status"`
 	StatusReason *Reason  `json:"status_reason"`
-	// DataLostAt is when facts of the connection were lost, nil if all are
+	// DataLostAt is when facts of the connection were last lost, nil if all are
 	// stored.
 	DataLostAt *clock.Instant `json:"data_lost_at"`
 	Accounts   []Account      `json:"accounts"`

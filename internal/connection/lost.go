@@ -42,9 +42,9 @@ func (u *Unread) read(first, last clock.Date) {
 // backup. Facts of a platform are read again from the first day that had any,
 // and the runs that have written to the facts that are gone are canceled. Own
 // data has to be sent again, so answers that are stored under idempotency keys
-// are removed. A loss of anything that was stored since the last one raises the
-// version, so that no caller who has not seen it can end it. Lost reports whether the connection had facts and whether
-// they are read again. Repeated calls are safe.
+// are removed. Every loss raises the version, so that no caller who has not seen
+// it can end it. Lost reports whether the connection had facts and whether they
+// are read again. Repeated calls are safe; each is a loss of its own.
 func (s *Service) Lost(ctx context.Context, cause record.Cause, id ident.ID) (lost, resyncs bool, err error) {
 	_, err = s.change(ctx, cause, id, record.Match{}, func(c *Connection, ch *Change) error {
 		resyncs = c.syncs() == nil && c.Status != StatusPending
@@ -57,9 +57,7 @@ func (s *Service) Lost(ctx context.Context, cause record.Cause, id ident.ID) (lo
 		if resyncs {
 			c.Private.Unread = s.unread(c, ch.At)
 		}
-		if c.DataLostAt == nil {
-			c.DataLostAt = &ch.At
-		}
+		c.DataLostAt = &ch.At
 		c.forgetDays()
 		s.explainLoss(c, ch.At)
 		if resyncs {

@@ -94,11 +94,15 @@ func TestLostOwnData(t *testing.T) {
 		s.wantLost("after a caller who has not seen it", saidByPatch)
 		send(`[{"date":"2026-11-14","clicks":2,"spend":20}]`)
 		s.wantLost("after one row", saidByPatch)
-		since := s.connection().DataLostAt
+		first := s.connection().DataLostAt
 
 		s.Clock.Advance(time.Hour)
+		seen = record.Stamp{Version: s.connection().Version}.ETag()
 		s.lose(s.id)
-		want(t, "time of the first loss", since, s.connection().DataLostAt)
+		since := s.connection().DataLostAt
+		want(t, "time of the second loss", first.Add(time.Hour), *since)
+		want(t, "time of its reason", *since, s.connection().StatusReason.Since)
+		s.Answer(s.connections.Update(t.Context(), s.Cause(), ident.ID(s.id), record.ParseMatch([]string{seen}), storetest.Sent(t, `{"data_lost_at":null}`))).Fault(fault.PreconditionFailed)
 
 		for value, code := range map[string]string{`"2026-11-15T09:14:07.512Z"`: "invalid_value", `false`: "invalid_type", `"null"`: "invalid_format"} {
 			e := s.patch(`{"data_lost_at":` + value + `}`).Fault("validation_failed")
@@ -121,7 +125,7 @@ func TestLostOwnData(t *testing.T) {
 				previous = append(previous, changes["data_lost_at"])
 			}
 		}
-		want(t, "events", []any{since.String()}, previous)
+		want(t, "events", []any{first.String(), since.String()}, previous)
 	})
 }
 
