@@ -82,6 +82,9 @@ type Config struct {
 	// MaxWorkspaces is how many workspaces a user may create in the console;
 	// with 0 only the operator creates workspaces.
 	MaxWorkspaces int64
+	// MaxAssetBytes is how many bytes the pictures of a workspace may have, 0
+	// for any number.
+	MaxAssetBytes int64
 	// MaxInFlight is the largest number of requests that the node works on.
 	MaxInFlight int64
 	// Progress returns the connection of a request, for a server.
@@ -259,7 +262,7 @@ func (a *App) buildSlices() (err error) {
 	if a.Files, err = asset.OpenFolder(c.Assets, c.Now, c.Random); err != nil {
 		return err
 	}
-	a.Assets = asset.New(a.DB.Assets(), a.Files, a.Cursors.Sealer, a.Accounts.Founder, c.Now, c.Random)
+	a.Assets = asset.New(a.DB.Assets(), a.Files, a.Cursors.Sealer, a.Accounts.Founder, c.MaxAssetBytes, c.Now, c.Random)
 	return a.buildCreatives()
 }
 

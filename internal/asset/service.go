@@ -28,6 +28,9 @@ type Service struct {
 	sealer func() *page.Sealer
 	now    func() time.Time
 	random io.Reader
+	// most is how many bytes the images of a workspace may have, 0 for any
+	// number.
+	most int64
 	// large and small limit the concurrent decoding of images.
 	large, small *fairqueue.Queue
 }
@@ -36,10 +39,11 @@ type Service struct {
 const maxWait = 20 * time.Second
 
 // New returns the service. sealer returns the keys that encrypt links, founder
-// finds whose workspaces share turns.
-func New(store Store, files Files, sealer func() *page.Sealer, founder fairqueue.FounderOf, now func() time.Time, random io.Reader) *Service {
+// finds whose workspaces share turns, most is how many bytes the images of a
+// workspace may have, 0 for any number.
+func New(store Store, files Files, sealer func() *page.Sealer, founder fairqueue.FounderOf, most int64, now func() time.Time, random io.Reader) *Service {
 	return &Service{
-		store: store, files: files, sealer: sealer, now: now, random: random,
+		store: store, files: files, sealer: sealer, most: most, now: now, random: random,
 		large: fairqueue.New(fairqueue.Limits{Work: "uploads of large images", Running: 1, PerWorkspace: 32}, founder),
 		small: fairqueue.New(fairqueue.Limits{Work: "uploads of images", Running: max(runtime.GOMAXPROCS(0), 2), PerWorkspace: 128}, founder),
 	}
@@ -74,7 +78,8 @@ func (s *Service) sanitize(ctx context.Context, workspace ident.ID, b []byte) (P
 	return Sanitize(b)
 }
 
-// Store stores a safe image: a result of Sanitize, or a generated one.
+// Store stores a safe image: a result of Sanitize, or a generated one. A
+// workspace without room for it gets a fault with the detail StorageFull.
 func (s *Service) Store(ctx context.Context, cause record.Cause, p Picture) (record.Doc, error) {
 	sum := sha256.Sum256(p.Bytes)
 	now := s.now()
@@ -86,12 +91,43 @@ func (s *Service) Store(ctx context.Context, cause record.Cause, p Picture) (rec
 	if p.Width > 0 && p.Height > 0 {
 		a.Width, a.Height = &p.Width, &p.Height
 	}
+	if err := s.checkRoom(ctx, a); err != nil {
+		return record.Doc{}, err
+	}
 	// Write the file first: a record without a file would be an unreadable
 	// asset, but Sweep removes a file without a record.
 	if err := s.files.Put(a.WorkspaceID, a.SHA256, p.Bytes); err != nil {
 		return record.Doc{}, fmt.Errorf("store asset: %w", err)
 	}
 	return s.store.Save(ctx, a, cause)
+}
+
+// StorageFull is the code of the detail of a workspace without room for one
+// more image.
+const StorageFull = "storage_full"
+
+// leastBytes is what an image counts for at least, because a small one also
+// needs a file and a record.
+const leastBytes = 64 << 10
+
+// checkRoom returns a fault if a workspace has no room for one more image. Bytes
+// that are stored already need none.
+//
+// Choice: images that are stored at the same moment may exceed the limit
+// together. The limit protects the disk, and they are few.
+func (s *Service) checkRoom(ctx context.Context, a *Asset) error {
+	if s.most == 0 {
+		return nil
+	}
+	used, err := s.store.Used(ctx, a.WorkspaceID, leastBytes)
+	if err != nil || used+max(a.Bytes, leastBytes) <= s.most {
+		return err
+	}
+	if there, err := s.store.Named(ctx, a.WorkspaceID, []string{a.SHA256}); err != nil || there[a.SHA256] {
+		return err
+	}
+	message := fmt.Sprintf("The pictures of this workspace use the %d MiB that a workspace may have. Ask the operator of the server to allow more (--max-asset-gib). Pictures that no creative refers to are removed after 7 days.", s.most>>20)
+	return fault.New(fault.ValidationFailed, message, fault.Detail{In: "body", Code: StorageFull, Message: message, Meta: fault.Meta{"limit_bytes": s.most, "used_bytes": used}})
 }
 
 // Get returns the record of an asset.

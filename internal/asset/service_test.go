@@ -38,7 +38,7 @@ func newService(t *testing.T, now *time.Time) (*Service, *memoryStore, string) {
 	t.Helper()
 	f, dir := newFolder(t, now)
 	s := newMemoryStore()
-	return New(s, f, sealerOf(t, 1), nil, func() time.Time { return *now }, rand.Reader), s, dir
+	return New(s, f, sealerOf(t, 1), nil, 0, func() time.Time { return *now }, rand.Reader), s, dir
 }
 
 var cause = record.Cause{Workspace: home, Actor: record.Actor{Type: record.ActorKey, ID: "key_1", Name: "Key"}}

@@ -17,6 +17,9 @@ type Store interface {
 	Save(ctx context.Context, a *Asset, cause record.Cause) (record.Doc, error)
 	// ByID returns the existing records, sorted by id.
 	ByID(ctx context.Context, workspace ident.ID, ids []ident.ID) ([]*Asset, error)
+	// Used returns the bytes of all assets of a workspace. Each counts for least
+	// or more.
+	Used(ctx context.Context, workspace ident.ID, least int64) (int64, error)
 	// Linked records that a link to an asset was issued.
 	Linked(ctx context.Context, id ident.ID, link record.Doc, at clock.Instant, cause record.Cause) error
 	// Workspaces lists all workspaces.

@@ -54,6 +54,15 @@ func (s *memoryStore) Save(_ context.Context, a *Asset, _ record.Cause) (record.
 	return record.Doc{JSON: b}, err
 }
 
+func (s *memoryStore) Used(_ context.Context, _ ident.ID, least int64) (sum int64, _ error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, a := range s.assets {
+		sum += max(a.Bytes, least)
+	}
+	return sum, nil
+}
+
 func (s *memoryStore) ByID(_ context.Context, _ ident.ID, ids []ident.ID) (list []*Asset, _ error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -175,7 +184,7 @@ func (s *interleaving) service(pause func(string)) (*Service, *Folder) {
 		s.t.Fatal(err)
 	}
 	f.pause = pause
-	return New(steppedStore{s.store, pause}, f, nil, nil, func() time.Time { return s.now }, rand.Reader), f
+	return New(steppedStore{s.store, pause}, f, nil, nil, 0, func() time.Time { return s.now }, rand.Reader), f
 }
 
 func free(string) {}

@@ -65,6 +65,9 @@ func (s *Settings) Check(limits map[account.Plan]ratelimit.Limits, testBuild boo
 	if s.MaxWorkspaces < 0 {
 		add("max-workspaces %d is negative: use 0 or more", s.MaxWorkspaces)
 	}
+	if s.MaxAssetGiB < 0 || s.MaxAssetGiB > maxAssetGiB {
+		add("max-asset-gib %d is out of range: use 0 to %d", s.MaxAssetGiB, maxAssetGiB)
+	}
 	if l, known := limits[httpapi.UserPlan]; known && public && l.PerMinute == 0 {
 		add("people have no limit per minute and %s is a public address: give them one with --limits people=600/0/100", s.Listen)
 	}
@@ -76,6 +79,9 @@ func (s *Settings) Check(limits map[account.Plan]ratelimit.Limits, testBuild boo
 	}
 	return faults
 }
+
+// maxAssetGiB is a pebibyte, so that the number of bytes cannot overflow.
+const maxAssetGiB = 1 << 20
 
 // CheckStore returns an error if the settings of the store or of the metrics name
 // no database.

@@ -58,6 +58,7 @@ type Settings struct {
 	MaxConnections     int
 	MaxInFlight        int64
 	MaxWorkspaces      int64
+	MaxAssetGiB        int64
 	WriteTimeout       time.Duration
 	DrainDelay         time.Duration
 	LogLevel           string
@@ -103,6 +104,7 @@ func (s *Settings) Bind(f *pflag.FlagSet) {
 	f.Int64Var(&s.MaxInFlight, "max-in-flight", 1_000, "requests worked on at once before those that can wait are shed; at most half of max-connections")
 	f.DurationVar(&s.WriteTimeout, "write-timeout", 30*time.Second, "how long a client may take nothing of its answer before it is disconnected")
 	f.Int64Var(&s.MaxWorkspaces, "max-workspaces", 10, "workspaces that a person may own by creating them in the console; 0 leaves that to the operator")
+	f.Int64Var(&s.MaxAssetGiB, "max-asset-gib", 10, "GiB of pictures that a workspace may have, each counted as 64 KiB or more; 0 is unlimited")
 	f.DurationVar(&s.DrainDelay, "drain-delay", 5*time.Second, "how long to serve on after the signal to stop, while /readyz says no, so that load balancers turn away (not on a terminal)")
 	f.StringVar(&s.LogLevel, "log-level", "info", "debug, info, warn or error")
 	f.StringVar(&s.LogFormat, "log-format", "auto", "text, json, or auto (text on a terminal)")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"fanfare/internal/asset"
 	"fanfare/internal/creative/policy"
 )
 
@@ -170,6 +171,8 @@ const (
 	FailScript = "unsupported_script"
 	// FailLogo: the logo could not be fetched or decoded.
 	FailLogo = "logo_unavailable"
+	// FailStorage: the workspace has no room for more pictures.
+	FailStorage = asset.StorageFull
 	// FailInternal: an internal error.
 	FailInternal = "internal_error"
 )

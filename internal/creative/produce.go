@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"fanfare/internal/creative/policy"
+	"fanfare/internal/fault"
 	"fanfare/internal/ident"
 	"fanfare/internal/record"
 )
@@ -232,6 +233,9 @@ func (s *Service) addImages(ctx context.Context, cause record.Cause, b *Brief, d
 				return err
 			}
 			m, err := s.storeImage(ctx, cause, p)
+			if full, ok := errors.AsType[*fault.Error](err); ok && full.Code == fault.ValidationFailed {
+				return Fail(FailStorage, true, "%s", full.Message).Because(err)
+			}
 			if err != nil {
 				return fmt.Errorf("store image: %w", err)
 			}

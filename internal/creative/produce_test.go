@@ -412,3 +412,46 @@ func TestBriefIsComplete(t *testing.T) {
 		t.Errorf("got %s and %+v", v.Status, v.Generation.Error)
 	}
 }
+
+// TestStorageFull wants a workspace with as many pictures as it may have to get
+// no more, until it may have more. Pictures that it has need no room.
+func TestStorageFull(t *testing.T) {
+	t.Parallel()
+	c := newTenant(t)
+	limit := func(pictures int64) {
+		c.LimitAssets(pictures * 64 << 10)
+		c.Creatives.Assets = c.Assets
+	}
+	count := func() int64 {
+		t.Helper()
+		used, err := c.DB.Assets().Used(t.Context(), c.Workspace, 64<<10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return used / (64 << 10)
+	}
+	pictures := func(prompt string) string {
+		return fmt.Sprintf(`{"prompt":%q,"type":"image","variants":1,"formats":["svg"],"aspect_ratios":["1:1","16:9"],"seed":1}`, prompt)
+	}
+	limit(3)
+	for range 2 {
+		v, _ := generateNow(t, c, pictures("Green tea"))
+		want(t, "status with room", creative.StatusReady, v.Status)
+		want(t, "pictures", int64(2), count())
+	}
+	id := begin(c, pictures("Black coffee"))
+	runJob(t, c, id)
+	v := loadCreative(c, id)
+	want(t, "status without room", creative.StatusFailed, v.Status)
+	if e := v.Generation.Error; e.Code != creative.FailStorage || !e.Retryable || !strings.Contains(e.Message, "--max-asset-gib") {
+		t.Errorf("got %+v", e)
+	}
+	want(t, "pictures", int64(3), count())
+	other := c.another()
+	v, _ = generateNow(t, other, pictures("Black coffee"))
+	want(t, "status in another workspace", creative.StatusReady, v.Status)
+	limit(4)
+	retry(c, id).OK()
+	runJob(t, c, id)
+	want(t, "status after the limit was raised", creative.StatusReady, loadCreative(c, id).Status)
+}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"fanfare/internal/account"
+	"fanfare/internal/app"
 	"fanfare/internal/asset"
 	"fanfare/internal/fanfaretest"
 	"fanfare/internal/httpapi"
@@ -285,5 +286,20 @@ func TestAnonymousMemory(t *testing.T) {
 	}
 	if got := signIn(1 << 10); got != http.StatusForbidden {
 		t.Errorf("got %d for a small body beside large ones, want 403", got)
+	}
+}
+
+// TestStorageFull wants an upload beyond the pictures of a workspace to be
+// refused, and one of the same bytes not.
+func TestStorageFull(t *testing.T) {
+	t.Parallel()
+	w := fanfaretest.New(t, nil, func(c *app.Config) { c.MaxAssetBytes = 64 << 10 })
+	tenant := w.Tenant(account.Growth)
+	for range 2 {
+		tenant.Do("POST", "/v1/assets", picture(t), "Content-Type: image/png").Want(201)
+	}
+	e := tenant.Do("POST", "/v1/assets", `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><rect width="1" height="1"/></svg>`, "Content-Type: image/svg+xml").WantError(422, "validation_failed")
+	if d := e.Details[0]; d.Code != asset.StorageFull || d.Meta["limit_bytes"] != float64(64<<10) || d.Meta["used_bytes"] != float64(64<<10) {
+		t.Errorf("got %+v", d)
 	}
 }

@@ -23,7 +23,7 @@ func (db *DB) Assets() *Assets { return &Assets{db} }
 
 var assetTable = newTable(table{
 	name: "asset", key: workspaceID, doc: "doc", shape: 1, log: true,
-	columns: names("workspace_id", "id", "sha256", "touched_at", "doc", "checksum"),
+	columns: names("workspace_id", "id", "sha256", "touched_at", "bytes", "doc", "checksum"),
 })
 
 // assetRef is the kind of reference that protects an asset from removal.
@@ -45,7 +45,7 @@ func (s *Assets) Save(ctx context.Context, a *asset.Asset, cause record.Cause) (
 	}
 	var d record.Doc
 	err = s.db.write(ctx, func(tx Tx) error {
-		rows, err := tx.Query(upsertAsset, string(a.WorkspaceID), string(a.ID), a.SHA256, int64(a.CreatedAt), doc, checksum(doc))
+		rows, err := tx.Query(upsertAsset, string(a.WorkspaceID), string(a.ID), a.SHA256, int64(a.CreatedAt), a.Bytes, doc, checksum(doc))
 		if err != nil {
 			return fmt.Errorf("insert asset: %w", err)
 		}
@@ -97,6 +97,17 @@ func with[T ~string](args []any, list []T) []any {
 		args = append(args, string(v))
 	}
 	return args
+}
+
+// Used returns the space that the assets of a workspace use. Each counts for
+// least bytes or more.
+func (s *Assets) Used(ctx context.Context, workspace ident.ID, least int64) (int64, error) {
+	rows, err := s.db.engine.Query(ctx, `SELECT CAST(coalesce(sum(CASE WHEN bytes < $1 THEN $2 ELSE bytes END), 0) AS BIGINT) FROM asset WHERE workspace_id = $3`, least, least, string(workspace))
+	if err != nil {
+		return 0, toFault(fmt.Errorf("sum up assets: %w", err))
+	}
+	rows.Next()
+	return rows.Int(), nil
 }
 
 // Linked records that a link was issued.

@@ -29,9 +29,16 @@ func (w *Fixture) openAssets() {
 	w.Files, err = asset.OpenFolder(w.T.TempDir(), w.Clock.Now, rand.Reader)
 	w.must(err)
 	w.T.Cleanup(func() { _ = w.Files.Close() })
+	w.LimitAssets(0)
+}
+
+// LimitAssets gives the fixture a service whose workspaces may have most bytes
+// of pictures, 0 for any number.
+func (w *Fixture) LimitAssets(most int64) {
+	w.T.Helper()
 	sealer, err := page.NewSealer([][]byte{make([]byte, page.KeySize)}, rand.Reader)
 	w.must(err)
-	w.Assets = asset.New(w.DB.Assets(), w.Files, func() *page.Sealer { return sealer }, nil, w.Clock.Now, rand.Reader)
+	w.Assets = asset.New(w.DB.Assets(), w.Files, func() *page.Sealer { return sealer }, nil, most, w.Clock.Now, rand.Reader)
 }
 
 // drawing is a picture with a text in it.
@@ -86,6 +93,13 @@ func (w *Fixture) assetSteps() []Step {
 			missing, err := w.DB.Assets().Touch(ctx, w.Workspace, []ident.ID{a.ID, "ast_none"})
 			if err == nil && !slices.Equal(missing, []ident.ID{"ast_none"}) {
 				err = fmt.Errorf("got %v missing", missing)
+			}
+			return err
+		}},
+		{"asset.used", false, func(ctx context.Context) error {
+			used, err := w.DB.Assets().Used(ctx, w.Workspace, 1000)
+			if err == nil && used != 1000 {
+				err = fmt.Errorf("got %d bytes", used)
 			}
 			return err
 		}},

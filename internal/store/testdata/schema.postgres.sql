@@ -44,9 +44,11 @@ CREATE TABLE asset (
   touched_at bigint NOT NULL,
   doc text NOT NULL,
   checksum bigint,
+  bytes bigint NOT NULL DEFAULT 0,
   PRIMARY KEY (workspace_id, id),
   UNIQUE (workspace_id, sha256)
 );
+CREATE INDEX asset_bytes ON asset USING btree (workspace_id, bytes);
 CREATE INDEX asset_touched ON asset USING btree (workspace_id, touched_at);
 CREATE TABLE audience (
   workspace_id text COLLATE "C" NOT NULL,

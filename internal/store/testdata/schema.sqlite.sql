@@ -37,10 +37,11 @@ CREATE TABLE asset (
   id           TEXT NOT NULL,
   sha256       TEXT NOT NULL,
   touched_at   BIGINT NOT NULL,
-  doc          TEXT NOT NULL, checksum BIGINT,
+  doc          TEXT NOT NULL, checksum BIGINT, bytes BIGINT NOT NULL DEFAULT 0,
   PRIMARY KEY (workspace_id, id),
   UNIQUE (workspace_id, sha256)
 );
+CREATE INDEX asset_bytes ON asset (workspace_id, bytes);
 CREATE INDEX asset_touched ON asset (workspace_id, touched_at);
 CREATE TABLE audience (
   workspace_id TEXT NOT NULL,
