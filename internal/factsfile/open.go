@@ -115,6 +115,8 @@ func (f *File) openMatching(ctx context.Context, open func(context.Context) (*du
 func mismatchReason(have duckdb.Identity, mark store.FactsMark, expected, alone bool) string {
 	same := have.ID == mark.ID || mark.Next != "" && have.ID == mark.Next
 	switch {
+	case have.Writer != "" && have.Writer != have.ID:
+		return foreign // the log is of another file
 	case same && mark.ID != "" && have.Noted > mark.Generation:
 		return foreign // the store is the older one
 	case same && mark.ID != "" && have.Generation >= mark.Generation:

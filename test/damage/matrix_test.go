@@ -21,24 +21,14 @@ var (
 	matrixEnds  = []string{"clean stop", "kill"}
 )
 
-// matrixEvery is which part of the matrix the short form takes.
-const matrixEvery = 7
-
 // TestDrillMatrix damages one file in one way and starts the server. Then every
 // answer is correct, or the answer, /readyz or doctor reports the damage.
 func TestDrillMatrix(t *testing.T) {
 	t.Parallel()
 	m := newMatrix(t)
-	every, n := matrixEvery, m.current["kill"].r.IntN(matrixEvery)
-	if rounds() > 1 {
-		every = 1
-	}
 	for _, file := range matrixFiles {
 		for _, fate := range matrixFates {
 			for _, end := range matrixEnds {
-				if n++; n%every != 0 {
-					continue
-				}
 				t.Run(strings.Join([]string{file, fate, end}, ", "), func(t *testing.T) {
 					for range max(1, rounds()/5) {
 						m.damageAndCheck(t, file, fate, end)

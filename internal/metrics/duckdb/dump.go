@@ -155,7 +155,7 @@ func (e *Engine) Fill(ctx context.Context, r io.Reader) error {
 		if e.next.workspace != 1 {
 			return errNotEmpty
 		}
-		if err := c.inTransaction(ctx, func() error { return e.fill(ctx, c, bufio.NewReader(reader{ctx, r})) }); err != nil {
+		if err := e.inChange(ctx, c, func() error { return e.fill(ctx, c, bufio.NewReader(reader{ctx, r})) }); err != nil {
 			return err
 		}
 		e.mu.Lock()

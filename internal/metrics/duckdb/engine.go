@@ -70,6 +70,8 @@ type Engine struct {
 	writes *fairqueue.Queue
 	next   next
 	fresh  map[month]bool
+	// kept is how often keepNoted has run.
+	kept int
 	// unsaved is how many writes there were since the last checkpoint.
 	unsaved int
 	// changes counts the begin and the end of each change: it is odd while
@@ -90,6 +92,7 @@ type Engine struct {
 	id         atomic.Pointer[string]
 	generation atomic.Int64
 	noted      atomic.Int64
+	writer     atomic.Pointer[string]
 
 	words atomic.Pointer[words]
 	mu    sync.Mutex

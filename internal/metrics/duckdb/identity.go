@@ -28,11 +28,14 @@ type Identity struct {
 	// Noted is the highest generation that the store had noted when the file
 	// was last written: a store that knows less is an older copy.
 	Noted int64
+	// Writer is the id that the file had when it was last written. It differs
+	// from ID if the log beside the file was written for another file.
+	Writer string
 }
 
 // Identity returns the identity of the file. It costs no query.
 func (e *Engine) Identity() Identity {
-	return Identity{*e.id.Load(), e.generation.Load(), e.noted.Load()}
+	return Identity{*e.id.Load(), e.generation.Load(), e.noted.Load(), *e.writer.Load()}
 }
 
 // Note says which generation the store has noted. The next write keeps it.
@@ -45,9 +48,23 @@ func (e *Engine) Note(generation int64) {
 	}
 }
 
-// keepNoted writes what the store has noted, in the transaction of a change.
-func (t *change) keepNoted(ctx context.Context) error {
-	if _, err := t.c.exec(ctx, "UPDATE noted SET generation = ?", t.e.noted.Load()); err != nil {
+// inChange commits what f changed, or undoes it. Every change also writes the id
+// of the file and what the store has noted, so that the log says which file it
+// belongs to.
+func (e *Engine) inChange(ctx context.Context, c *conn, f func() error) error {
+	return c.inTransaction(ctx, func() error {
+		if err := f(); err != nil {
+			return err
+		}
+		return e.keepNoted(ctx, c, *e.id.Load())
+	})
+}
+
+// keepNoted writes a count behind the id, because DuckDB does not log an update
+// that changes nothing.
+func (e *Engine) keepNoted(ctx context.Context, c *conn, id string) error {
+	e.kept++
+	if _, err := c.exec(ctx, "UPDATE noted SET generation = ?, id = ?", e.noted.Load(), fmt.Sprintf("%s %d", id, e.kept)); err != nil {
 		return fmt.Errorf("keep noted generation: %w", err)
 	}
 	return nil
@@ -55,21 +72,24 @@ func (t *change) keepNoted(ctx context.Context) error {
 
 // Adopt gives the file an id, in place of the one that it has. When Adopt
 // returns nil the id is on disk, in the file itself and not in its log: a log
-// that is written from now on says nothing of the id, so that another file
-// beside it does not pass for this one.
+// that is written from now on has the id only as that of the writer, so that
+// another file beside it keeps its own id and does not match.
 func (e *Engine) Adopt(ctx context.Context, id string) error {
 	err := e.alone(ctx, func(c *conn) error {
 		err := c.inTransaction(ctx, func() error {
 			if _, err := c.exec(ctx, "DELETE FROM identity"); err != nil {
 				return err
 			}
-			_, err := c.exec(ctx, "INSERT INTO identity VALUES (?)", id)
-			return err
+			if _, err := c.exec(ctx, "INSERT INTO identity VALUES (?)", id); err != nil {
+				return err
+			}
+			return e.keepNoted(ctx, c, id)
 		})
 		if err != nil {
 			return err
 		}
 		e.id.Store(&id)
+		e.writer.Store(&id)
 		if _, err := c.exec(ctx, "CHECKPOINT"); err != nil {
 			return fmt.Errorf("checkpoint: %w", err)
 		}
@@ -95,12 +115,18 @@ func (e *Engine) loadIdentity(ctx context.Context, c *conn) error {
 	if err != nil {
 		return fmt.Errorf("read generation: %w", err)
 	}
-	found := false
-	if err := c.query(ctx, func(row []driver.Value) error { found = true; e.noted.Store(row[0].(int64)); return nil }, "SELECT generation FROM noted"); err != nil {
+	found, writer := false, ""
+	if err := c.query(ctx, func(row []driver.Value) error {
+		found = true
+		writer, _, _ = strings.Cut(row[1].(string), " ")
+		e.noted.Store(row[0].(int64))
+		return nil
+	}, "SELECT generation, coalesce(id, '') FROM noted"); err != nil {
 		return fmt.Errorf("read noted generation: %w", err)
 	}
+	e.writer.Store(&writer)
 	if !found {
-		if _, err := c.exec(ctx, "INSERT INTO noted VALUES (0)"); err != nil {
+		if _, err := c.exec(ctx, "INSERT INTO noted VALUES (0, '')"); err != nil {
 			return fmt.Errorf("keep noted generation: %w", err)
 		}
 	}

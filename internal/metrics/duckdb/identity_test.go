@@ -36,7 +36,7 @@ func TestIdentity(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want := duckdb.Identity{ID: "one", Generation: 3}
+	want := duckdb.Identity{ID: "one", Generation: 3, Writer: "one"}
 	if got := e.Identity(); got != want {
 		t.Errorf("got %+v want %+v", got, want)
 	}
@@ -99,6 +99,52 @@ func TestLogOfAnother(t *testing.T) {
 	if other, err := duckdb.Open(t.Context(), mixed, options(&now)); err == nil {
 		t.Errorf("an older file opened with a newer log as %+v", other.Identity())
 		_ = other.Close()
+	}
+}
+
+// TestLogOfCopiedFile opens a file with the log of a copy that has had as many
+// checkpoints, which DuckDB accepts. Its last writer tells.
+func TestLogOfCopiedFile(t *testing.T) {
+	t.Parallel()
+	dir, now := t.TempDir(), start
+	openAs := func(dir, id string) *duckdb.Engine {
+		t.Helper()
+		e, err := duckdb.Open(t.Context(), dir, options(&now))
+		if err == nil {
+			err = e.Adopt(t.Context(), id)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e
+	}
+	if err := openAs(dir, "one").Close(); err != nil {
+		t.Fatal(err)
+	}
+	copied := t.TempDir()
+	if err := os.CopyFS(copied, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	other := openAs(copied, "two")
+	if err := other.Write(t.Context(), batchOf(1)); err != nil {
+		t.Fatal(err)
+	}
+	log, err := os.ReadFile(filepath.Join(copied, "facts.duckdb.wal"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := other.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := openAs(dir, "three").Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "facts.duckdb.wal"), log, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	want := duckdb.Identity{ID: "three", Generation: 1, Writer: "two"}
+	if got := open(t, dir).Identity(); got != want {
+		t.Errorf("got %+v want %+v", got, want)
 	}
 }
 

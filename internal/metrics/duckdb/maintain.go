@@ -150,7 +150,7 @@ func (e *Engine) sortFamily(ctx context.Context, c *conn, f fact.Family, all boo
 	if loose == 0 || !all && (loose < e.care.loose || loose*share < rows) {
 		return nil
 	}
-	if err := e.note(ctx, "order", func() error { return c.inTransaction(ctx, func() error { return rewrite(ctx, c, f) }) }); err != nil {
+	if err := e.note(ctx, "order", func() error { return e.inChange(ctx, c, func() error { return rewrite(ctx, c, f) }) }); err != nil {
 		return err
 	}
 	e.unsaved += e.care.unsaved
@@ -261,7 +261,7 @@ func (e *Engine) rollMonth(ctx context.Context, c *conn, id ident.ID, m month) e
 		// It is gone, or was summed up since the look.
 		return err
 	}
-	err = c.inTransaction(ctx, func() error {
+	err = e.inChange(ctx, c, func() error {
 		for _, text := range []string{
 			sumUp("base_pentad", "base", ofPentad), sumUp("base_month", "base_pentad", ofMonth),
 			sumUp("base_ad_pentad", "base_pentad", ofPentad, "audience"), sumUp("base_ad_month", "base_ad_pentad", ofMonth, "audience"),

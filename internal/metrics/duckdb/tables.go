@@ -11,7 +11,7 @@ import (
 )
 
 // version is the shape of the tables. Raise it with a step in makeTables.
-const version = 3
+const version = 4
 
 var (
 	columns    = numbers.FactColumns
@@ -35,7 +35,8 @@ func factColumns() string {
 // tables are all of them, in the order in which a dump has them.
 //   - format has the version of the tables.
 //   - identity has the id that Adopt gave the file, if it has one.
-//   - noted has the generation that the store had noted at the last write.
+//   - noted has the generation that the store had noted at the last write, and
+//     the id that the file had then.
 //   - word: channels, countries and other values of fixed sets.
 //   - entity: what is on a platform; external is its key within the connection,
 //     record is ours that it is linked to, part the variant of that creative.
@@ -55,7 +56,7 @@ var tables = []struct {
 }{
 	{"format", "version INTEGER NOT NULL", true},
 	{"identity", "id VARCHAR NOT NULL", true},
-	{"noted", "generation BIGINT NOT NULL", true},
+	{"noted", "generation BIGINT NOT NULL, id VARCHAR", true},
 	{"workspace", "key INTEGER NOT NULL, id VARCHAR NOT NULL, generation BIGINT NOT NULL, mirrored BIGINT NOT NULL", false},
 	{"word", "code INTEGER NOT NULL, text VARCHAR NOT NULL", false},
 	{"source", "key INTEGER NOT NULL, workspace INTEGER NOT NULL, connection VARCHAR NOT NULL, platform VARCHAR NOT NULL, account VARCHAR NOT NULL, currency VARCHAR NOT NULL, zone VARCHAR NOT NULL", false},
@@ -105,13 +106,7 @@ func makeTables(ctx context.Context, c *conn) error {
 	case found == version:
 		return nil
 	case found > 0:
-		// Older shapes had fewer kinds of sums: all are made anew.
-		for _, text := range []string{"DELETE FROM rolled", "DELETE FROM base_month", "DELETE FROM base_ad_month", fmt.Sprintf("UPDATE format SET version = %d", version)} {
-			if _, err := c.exec(ctx, text); err != nil {
-				return fmt.Errorf("bring the shape from %d to %d: %w", found, version, err)
-			}
-		}
-		return nil
+		return changeTables(ctx, c, found)
 	}
 	if _, err := c.exec(ctx, "INSERT INTO format VALUES (?)", int32(version)); err != nil {
 		return fmt.Errorf("note version: %w", err)
@@ -119,6 +114,21 @@ func makeTables(ctx context.Context, c *conn) error {
 	for f := range fact.Families {
 		if _, err := c.exec(ctx, "INSERT INTO layout VALUES (?, 0)", int32(f)); err != nil {
 			return fmt.Errorf("note layout: %w", err)
+		}
+	}
+	return nil
+}
+
+// changeTables brings tables of an older version to this one.
+func changeTables(ctx context.Context, c *conn, from int32) error {
+	texts := []string{"ALTER TABLE noted ADD COLUMN IF NOT EXISTS id VARCHAR", fmt.Sprintf("UPDATE format SET version = %d", version)}
+	if from < 3 {
+		// There were fewer kinds of sums: all are made anew.
+		texts = append(texts, "DELETE FROM rolled", "DELETE FROM base_month", "DELETE FROM base_ad_month")
+	}
+	for _, text := range texts {
+		if _, err := c.exec(ctx, text); err != nil {
+			return fmt.Errorf("bring the tables from version %d to %d: %w", from, version, err)
 		}
 	}
 	return nil

@@ -116,6 +116,6 @@ func (e *Engine) settle(ctx context.Context, c *conn) error {
 				return err
 			}
 		}
-		return nil
+		return e.keepNoted(ctx, c, *e.id.Load())
 	})
 }

@@ -312,14 +312,14 @@ func (e *Engine) write(ctx context.Context, id ident.ID, wait time.Duration, f f
 	t.w.parts, t.w.rolled = maps.Clone(t.w.parts), maps.Clone(t.w.rolled)
 	err = e.pool.use(ctx, func(c *conn) error {
 		t.c = c
-		return c.inTransaction(ctx, func() error {
+		return e.inChange(ctx, c, func() error {
 			if err := t.begin(ctx, id); err != nil {
 				return err
 			}
 			if err := f(t); err != nil {
 				return err
 			}
-			if err := errors.Join(t.finish(ctx), t.keepNoted(ctx)); err != nil {
+			if err := t.finish(ctx); err != nil {
 				return err
 			}
 			if t.shifts {
