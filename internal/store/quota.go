@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"fanfare/internal/ident"
@@ -12,7 +13,19 @@ import (
 // Quotas stores the request counters of workspaces. On an exclusive engine it
 // only saves them between two runs of the process. On a shared engine all nodes
 // count in it.
-type Quotas struct{ db *DB }
+type Quotas struct {
+	db *DB
+	// running has the workspaces that this node is counting for, with the
+	// requests that arrived meanwhile and are counted together next.
+	mu      sync.Mutex
+	running map[ident.ID][]*quotaCount
+}
+
+// quotaCount is one request to count. done receives the result.
+type quotaCount struct {
+	rule func(*ratelimit.Usage)
+	done chan error
+}
 
 var (
 	_ ratelimit.UsageStore = (*Quotas)(nil)
@@ -20,7 +33,7 @@ var (
 )
 
 // Quotas returns the store of counters.
-func (db *DB) Quotas() *Quotas { return &Quotas{db} }
+func (db *DB) Quotas() *Quotas { return &Quotas{db: db, running: map[ident.ID][]*quotaCount{}} }
 
 // LoadUsage reads all counters.
 func (s *Quotas) LoadUsage(ctx context.Context) (map[ident.ID]ratelimit.Usage, error) {
@@ -70,11 +83,51 @@ func putUsage(tx Tx, id ident.ID, u ratelimit.Usage) error {
 
 // countTime limits the time of counting. Counting precedes every request, and a
 // node that gets no answer can count alone.
-const countTime = 2 * time.Second
+const countTime = 5 * time.Second
 
-// count applies a rule to the shared counters of a workspace. A row lock makes
-// nodes count one after the other.
+// count applies a rule to the shared counters of a workspace. One transaction
+// counts all requests of the workspace that arrived during the previous one, so
+// that a thousand requests at once do not wait for a thousand row locks.
 func (s *Quotas) count(ctx context.Context, workspace ident.ID, rule func(*ratelimit.Usage)) error {
+	c := &quotaCount{rule, make(chan error, 1)}
+	s.mu.Lock()
+	waiting, running := s.running[workspace]
+	s.running[workspace] = append(waiting, c)
+	s.mu.Unlock()
+	if !running {
+		// The requests that are counted with this one do not end with it.
+		go s.countAll(context.WithoutCancel(ctx), workspace)
+	}
+	select {
+	case err := <-c.done:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// countAll counts until no request of the workspace waits.
+func (s *Quotas) countAll(ctx context.Context, workspace ident.ID) {
+	for {
+		s.mu.Lock()
+		list := s.running[workspace]
+		if len(list) == 0 {
+			delete(s.running, workspace)
+			s.mu.Unlock()
+			return
+		}
+		s.running[workspace] = nil
+		s.mu.Unlock()
+		err := s.countTogether(ctx, workspace, list)
+		for _, c := range list {
+			c.done <- err
+		}
+	}
+}
+
+// countTogether applies rules in one transaction. A row lock makes nodes count
+// one after the other.
+func (s *Quotas) countTogether(ctx context.Context, workspace ident.ID, list []*quotaCount) error {
 	ctx, cancel := context.WithTimeout(ctx, countTime)
 	defer cancel()
 	return s.db.writeAsync(ctx, func(tx Tx) error {
@@ -92,18 +145,23 @@ func (s *Quotas) count(ctx context.Context, workspace ident.ID, rule func(*ratel
 			rows.Next()
 		}
 		u := readUsage(rows)
-		rule(&u)
+		for _, c := range list {
+			c.rule(&u)
+		}
 		return putUsage(tx, workspace, u)
 	})
 }
 
 // Take counts one request and returns whether it is allowed.
-func (s *Quotas) Take(ctx context.Context, workspace ident.ID, l ratelimit.Limits, now time.Time) (d ratelimit.Decision, err error) {
+func (s *Quotas) Take(ctx context.Context, workspace ident.ID, l ratelimit.Limits, now time.Time) (ratelimit.Decision, error) {
 	// The store has microseconds: the node that opens a window must return the
 	// same times as the nodes that read it.
 	now = now.Truncate(time.Microsecond)
-	err = s.count(ctx, workspace, func(u *ratelimit.Usage) { d = u.Take(l, now) })
-	return d, err
+	var d ratelimit.Decision
+	if err := s.count(ctx, workspace, func(u *ratelimit.Usage) { d = u.Take(l, now) }); err != nil {
+		return ratelimit.Decision{}, err
+	}
+	return d, nil
 }
 
 // Refund subtracts one request.
