@@ -18,6 +18,7 @@ import (
 
 	"fanfare/internal/datadir"
 	"fanfare/internal/fault"
+	"fanfare/internal/metrics/duckdb"
 	"fanfare/internal/nearest"
 	"fanfare/internal/store"
 )
@@ -71,6 +72,9 @@ func explain(err error) string {
 	if fix := permissionFix(err); fix != "" {
 		return err.Error() + "\n" + fix
 	}
+	if noSpace(err) && !strings.Contains(err.Error(), "is full") {
+		return err.Error() + "\nthe disk is full: make space free, then try again"
+	}
 	var f *fault.Error
 	if !errors.As(err, &f) || f.Code != fault.ValidationFailed {
 		return err.Error()
@@ -92,12 +96,17 @@ func permissionFix(err error) string {
 	return fmt.Sprintf("user %d may not use %s: run `chown -R %d %s`, or `chmod u+rwX %s` if the user owns it", os.Getuid(), path.Path, os.Getuid(), path.Path, path.Path)
 }
 
+// noSpace reports whether an error says that a disk is full.
+func noSpace(err error) bool { return errors.Is(err, syscall.ENOSPC) || duckdb.NoSpace(err) }
+
 func exitCode(err error) int {
 	var usage usageError
 	var config configError
 	switch {
 	case errors.As(err, &usage):
 		return exitUsage
+	case noSpace(err):
+		return exitRetry
 	case errors.As(err, &config), errors.Is(err, store.ErrNewer), errors.Is(err, store.ErrOverwritten):
 		return exitConfig
 	case fault.Is(err, fault.NotFound), errors.Is(err, fs.ErrNotExist):

@@ -266,6 +266,9 @@ func (f *File) engineError(e *duckdb.Engine, err error) error {
 	if fileFault(e) == overwritten {
 		return unavailable(overwritten).Because(err)
 	}
+	if duckdb.NoSpace(err) {
+		return fault.DiskFull(err)
+	}
 	if !duckdb.Damaged(err) {
 		return err
 	}

@@ -35,6 +35,9 @@ func Open(ctx context.Context, c Config) (*File, error) {
 	case errors.Is(err, store.ErrFactsMoved):
 		f.setUnavailable(moved, errors.Join(err, e.Close()))
 		return f, nil
+	case duckdb.NoSpace(err):
+		f.setUnavailable(noSpace, errors.Join(err, e.Close()))
+		return f, nil
 	case duckdb.Damaged(err):
 		f.setUnavailable(f.whyUnreadable(), errors.Join(err, e.Close()))
 		return f, nil

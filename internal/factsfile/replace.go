@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"fanfare/internal/connection"
+	"fanfare/internal/fault"
 	"fanfare/internal/ident"
 	"fanfare/internal/metrics"
 	"fanfare/internal/metrics/duckdb"
@@ -75,7 +76,11 @@ func (f *File) Replace(ctx context.Context, reconcile func(Engine, *Replaced) er
 	f.replacing.Lock()
 	defer f.replacing.Unlock()
 	dir := filepath.Join(f.config.Dir, preparedDir)
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	defer func() {
+		if err = errors.Join(err, os.RemoveAll(dir)); duckdb.NoSpace(err) {
+			err = fault.DiskFull(err)
+		}
+	}()
 	next, err := f.prepare(ctx, dir, fill)
 	if err != nil {
 		return r, fmt.Errorf("the facts stay as they were: %w", err)

@@ -128,6 +128,14 @@ func Missing() *Error {
 	return New(NotFound, "There is no such resource in this workspace. Check the id and the workspace of the API key.")
 }
 
+// DiskFull returns the fault of work that needs more space than the disk of the
+// server has.
+func DiskFull(cause error) *Error {
+	e := New(Unavailable, "The disk of this server is full. Try again after the operator has made space free.").Because(cause)
+	e.RetryAfter = time.Minute
+	return e
+}
+
 // MaxDetails is the maximum number of problems in a response.
 const MaxDetails = 50
 

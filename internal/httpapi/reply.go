@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -332,6 +333,10 @@ func (a *API) faultOf(r *request, err error) *fault.Error {
 	case errors.Is(err, context.Canceled):
 		// The client disconnected and does not read this response.
 		return fault.New(fault.Unavailable, "The request was given up.")
+	case errors.Is(err, syscall.ENOSPC):
+		// A file, such as an asset. The database reports this itself.
+		log.Error("disk full", "error", err)
+		return fault.DiskFull(err)
 	}
 	log.Error("request failed", "error", err)
 	return fault.New(fault.Internal, internalMessage)

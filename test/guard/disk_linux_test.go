@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"fanfare/internal/account"
+	"fanfare/internal/app"
 	"fanfare/internal/connection"
 	"fanfare/internal/fanfaretest"
 	"fanfare/internal/record"
@@ -58,7 +59,7 @@ func stopOnFullDisk(t *testing.T, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := fanfaretest.New(t, e)
+	w := fanfaretest.New(t, e, func(c *app.Config) { c.Assets = filepath.Join(dir, "assets") })
 	a := w.Tenant(account.Enterprise)
 	connected := a.Do("POST", "/v1/connections", `{"platform":"sandbox","name":"Sandbox","write_enabled":true,"config":{"seed":7}}`).Want(201).ID()
 	var runs []connection.Run
@@ -116,6 +117,10 @@ func stopOnFullDisk(t *testing.T, dir string) {
 	}
 	res.WantError(503, "unavailable")
 	a.Do("GET", "/v1/campaigns", nil).Want(200)
+	upload := a.Do("POST", "/v1/assets", `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><text>`+strings.Repeat("x", 9000)+`</text></svg>`, "Content-Type: image/svg+xml")
+	if e := upload.WantError(503, "unavailable"); !strings.Contains(e.Message, "disk of this server is full") {
+		t.Errorf("got %+v", e)
+	}
 
 	a.Do("POST", "/v1/campaigns/"+ids[0]+"/pause", nil).Want(200)
 	a.Do("POST", "/v1/campaigns/"+ids[1]+"/pause", nil, "Idempotency-Key: once").Want(200)

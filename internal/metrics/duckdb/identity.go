@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	duckdb "github.com/duckdb/duckdb-go/v2"
 
@@ -165,6 +166,19 @@ func Move(from, to string) error {
 	return nil
 }
 
+// NoSpace reports whether an error says that the disk is full. The file is as it
+// was before, and can be used on.
+//
+// Choice: DuckDB gives such an error no type of its own, so that the text of the
+// operating system is what tells it from others.
+func NoSpace(err error) bool {
+	var failed *duckdb.Error
+	if !errors.As(err, &failed) || failed.Type != duckdb.ErrorTypeIO && failed.Type != duckdb.ErrorTypeTransaction {
+		return false
+	}
+	return strings.Contains(strings.ToLower(failed.Msg), strings.ToLower(syscall.ENOSPC.Error()))
+}
+
 // Damaged reports whether an error says that the file is corrupt, or that
 // DuckDB will not go on with it until it is opened again.
 func Damaged(err error) bool {
@@ -175,7 +189,7 @@ func Damaged(err error) bool {
 	switch failed.Type {
 	case duckdb.ErrorTypeIO:
 		// A file of a dump that cannot be written says nothing about the facts.
-		return !strings.Contains(failed.Msg, `.parquet"`)
+		return !strings.Contains(failed.Msg, `.parquet"`) && !NoSpace(err)
 	case duckdb.ErrorTypeFatal, duckdb.ErrorTypeInternal, duckdb.ErrorTypeSerialization:
 		return true
 	default:
