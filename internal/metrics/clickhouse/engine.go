@@ -1,12 +1,11 @@
 // Package clickhouse stores facts in ClickHouse, for any number of nodes and very
-// many facts. PostgreSQL stores everything else: the texts that numbers stand for,
-// what the undo of imports needs, and which facts count. A fact is inserted under
-// a slot, a number that is never used again, and counts from the moment a
-// transaction of PostgreSQL lists the slot. So a write becomes visible in one step,
-// however many tables and months it is about, and one that fails leaves only rows
-// that nobody reads.
+// many facts. PostgreSQL stores everything else: the texts of numbers, what the
+// undo of imports needs, and which facts count. A fact is inserted under a slot, a
+// number that is used once, and counts from the moment a transaction of PostgreSQL
+// lists the slot. So a write becomes visible in one step, however many tables and
+// months it changes. One that fails leaves only rows that no query reads.
 //
-// It is tested on one node, not on a cluster.
+// Statements for a cluster are parsed in tests; none has run on a cluster.
 package clickhouse
 
 import (

@@ -18,11 +18,11 @@ const version = 1
 
 var factList = strings.Join(numbers.FactColumns, ", ")
 
-// createTables creates missing tables and returns the id of the facts. Beside the
-// tables of pgtables there are those of facts, one for each family, and
-// metrics_day: the sums of base facts by day, source, channel and campaign. These
-// have a partition for each month. metrics_part has the number of facts of a source
-// in a month.
+// createTables creates missing tables. Beside the tables of pgtables there are
+// those of facts, one for each family, and metrics_day: the sums of base facts by
+// day, source, channel and campaign. These have a partition for each month.
+// metrics_part has the number of facts of a source in a month. newID is the id of
+// the facts if there are none yet.
 func createTables(ctx context.Context, tx pgx.Tx, newID string) error {
 	texts := append([]string{`CREATE TABLE IF NOT EXISTS metrics_part (workspace int4 NOT NULL, family int2 NOT NULL, source int4 NOT NULL, month int4 NOT NULL,
 		n int8 NOT NULL, first int4 NOT NULL, last int4 NOT NULL, PRIMARY KEY (workspace, family, source, month))`}, pgtables.Isolate("metrics_part")...)
