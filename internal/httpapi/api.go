@@ -6,6 +6,7 @@ package httpapi
 import (
 	"context"
 	"log/slog"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -111,7 +112,7 @@ type API struct {
 	routes          routes
 	addresses       *ratelimit.Addresses
 	anonymous       *ratelimit.Addresses
-	lookups         *fairqueue.Queue
+	lookups, lists  *fairqueue.Queue
 	fallback        *ratelimit.Memory
 	inFlight        *inFlight
 	people          *inFlight
@@ -132,12 +133,18 @@ type API struct {
 // and with other anonymous requests, that are tracked.
 const maxAddresses = 100_000
 
+// maxLists is how many lists of a workspace run and wait.
+const maxLists = 128
+
 // New returns an API with the given dependencies.
 func New(d Deps) *API {
 	a := &API{
 		Deps: d, addresses: ratelimit.NewAddresses(maxAddresses), anonymous: ratelimit.NewAddresses(maxAddresses), lookups: fairqueue.New(fairqueue.Limits{Work: "lookups of keys", Running: keyLookups}, nil), fallback: ratelimit.NewMemory(),
 		inFlight: newInFlight(), people: newInFlight(), requests: newRequestLogs(), pending: newPending(), uploads: newUploads(d.MaxUploads),
 	}
+	// There are at least as many connections for reading, so that one is left
+	// for what needs no turn.
+	a.lists = fairqueue.New(fairqueue.Limits{Work: "lists", Running: 2 * runtime.GOMAXPROCS(0), PerWorkspace: maxLists}, d.Accounts.Founder)
 	if a.Progress == nil {
 		a.Progress = noProgress
 	}

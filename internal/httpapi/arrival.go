@@ -76,8 +76,9 @@ func bodyDeadline(end time.Time, n int) time.Time {
 	return end
 }
 
-// uploads divides the memory for request bodies on a node among its owners:
-// workspaces, and users, because one user can own many workspaces.
+// uploads divides the memory for request bodies and responses on a node among
+// its owners: founders for their workspaces, and users, because one user can be
+// a member of many workspaces.
 type uploads struct {
 	most int64
 
@@ -139,7 +140,7 @@ func (u *uploads) release(n int64, owners ...ident.ID) {
 // uploadLimitExceeded returns the fault for an owner whose concurrent bodies
 // exceed its share.
 func uploadLimitExceeded(limit int64) error {
-	message := fmt.Sprintf("The bodies that this workspace, or this user in all workspaces, is sending have more than %d MiB together. Wait for one to finish.", limit>>20)
+	message := fmt.Sprintf("What this workspace and others of the same founder, or this user in all workspaces, are sending and reading has more than %d MiB together. Wait for one to finish.", limit>>20)
 	f := fault.New(fault.RateLimitExceeded, message, fault.Detail{Code: "concurrency", Message: message, Meta: fault.Meta{"limit_bytes": limit, "retry_after": 1}})
 	f.RetryAfter = time.Second
 	return f

@@ -237,12 +237,16 @@ func TestAssetMemory(t *testing.T) {
 	for _, release := range held {
 		release()
 	}
-	// One user can own many workspaces.
+	// A founder has many workspaces, and a user can be a member of many.
 	caller, err := w.App.Keys.Caller(t.Context(), account.HashSecret(tenant.Key))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, owner := range []ident.ID{tenant.Workspace, caller.User.ID} {
+	founder, err := w.App.Accounts.Founder(t.Context(), tenant.Workspace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, owner := range []ident.ID{founder, caller.User.ID} {
 		hold(string(owner), 110<<20)
 		if e := upload().WantError(429, "rate_limit_exceeded"); e.Details[0].Code != "concurrency" || e.Details[0].Meta["limit_bytes"] != float64(128<<20) {
 			t.Errorf("got %+v want that %s sends too much at once", e, owner)

@@ -24,7 +24,7 @@ var audienceList = listing{
 func (a *API) audiences() *resource {
 	return &resource{
 		prefix: ident.Audience, listing: &audienceList,
-		get: a.Audiences.Get, list: a.Audiences.List, archive: a.Audiences.Archive, restore: a.Audiences.Restore,
+		get: a.Audiences.Get, list: a.inTurn(a.Audiences.List), archive: a.Audiences.Archive, restore: a.Audiences.Restore,
 	}
 }
 

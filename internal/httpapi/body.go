@@ -141,12 +141,13 @@ func (r *request) setReadDeadline(end time.Time) {
 	_ = http.NewResponseController(r.w).SetReadDeadline(end)
 }
 
-// reserve reserves memory for more bytes of the body, until releaseBody.
+// reserve reserves memory for more bytes of the body or the response, until
+// releaseBody.
 func (a *API) reserve(r *request, more int64) error {
 	if r.reserved == 0 {
 		r.owners = []ident.ID{anonymousOwner}
 		if r.caller != nil {
-			r.owners = []ident.ID{r.caller.Workspace.ID, r.caller.User.ID}
+			r.owners = []ident.ID{a.founder(r), r.caller.User.ID}
 		}
 	}
 	if err := a.uploads.take(more, r.owners...); err != nil {
@@ -156,7 +157,7 @@ func (a *API) reserve(r *request, more int64) error {
 	return nil
 }
 
-// releaseBody releases the memory of the body.
+// releaseBody releases the memory of the body or the response.
 func (a *API) releaseBody(r *request) {
 	if r.reserved > 0 {
 		a.uploads.release(r.reserved, r.owners...)

@@ -28,7 +28,7 @@ var campaignList = listing{
 func (a *API) campaigns() *resource {
 	return &resource{
 		prefix: ident.Campaign, listing: &campaignList,
-		get: a.Campaigns.Get, list: a.Campaigns.List, archive: a.Campaigns.Archive, restore: a.Campaigns.Restore,
+		get: a.Campaigns.Get, list: a.inTurn(a.Campaigns.List), archive: a.Campaigns.Archive, restore: a.Campaigns.Restore,
 	}
 }
 

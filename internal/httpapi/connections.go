@@ -23,7 +23,7 @@ var connectionList = listing{
 // connectionRoutes returns the operations on connections and platforms.
 func (a *API) connectionRoutes() []route {
 	const all, one = "/v1/connections", "/v1/connections/{id}"
-	s := &resource{prefix: ident.Connection, listing: &connectionList, get: a.Connections.Get, list: a.Connections.List}
+	s := &resource{prefix: ident.Connection, listing: &connectionList, get: a.Connections.Get, list: a.inTurn(a.Connections.List)}
 	return []route{
 		{method: http.MethodGet, pattern: all, operation: "listConnections", handle: a.withNodeWarnings(a.listRecords(s)), compress: true},
 		{method: http.MethodPost, pattern: all, operation: "createConnection", handle: a.createConnection, body: jsonBody},

@@ -27,6 +27,6 @@ func (a *API) cors(r *request) (done bool) {
 	h["Access-Control-Allow-Headers"] = []string{"Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, Prefer, X-Request-Id"}
 	h["Access-Control-Max-Age"] = []string{"600"}
 	a.limitByAddress(r, a.addresses.Peek(r.from, r.now))
-	r.send(http.StatusOK, typeJSON, []byte(`{"data":{}}`))
+	a.send(r, http.StatusOK, typeJSON, []byte(`{"data":{}}`))
 	return true
 }

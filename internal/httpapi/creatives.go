@@ -39,7 +39,7 @@ var variantList = listing{
 func (a *API) creatives() *resource {
 	return &resource{
 		prefix: ident.Creative, listing: &creativeList,
-		get: a.Creatives.Get, list: a.Creatives.List, archive: a.Creatives.Archive, restore: a.Creatives.Restore,
+		get: a.Creatives.Get, list: a.inTurn(a.Creatives.List), archive: a.Creatives.Archive, restore: a.Creatives.Restore,
 	}
 }
 
@@ -68,7 +68,9 @@ func (a *API) listVariants(ctx context.Context, r *request) (response, error) {
 			return page.Page{}, err
 		}
 		if len(q.Filters) == 0 {
-			return a.Creatives.Variants(ctx, workspace, id, q)
+			return a.inTurn(func(ctx context.Context, workspace ident.ID, q page.Query) (page.Page, error) {
+				return a.Creatives.Variants(ctx, workspace, id, q)
+			})(ctx, workspace, q)
 		}
 		// include filters nothing. It is declared as a filter so that cursors
 		// contain it.

@@ -54,7 +54,7 @@ func (a *API) listEvents(ctx context.Context, r *request) (response, error) {
 	if !r.caller.Role.AtLeast(account.Admin) {
 		q.Filters = append(q.Filters, page.Filter{Name: "open"})
 	}
-	p, err := a.Events.List(ctx, r.caller.Workspace.ID, q)
+	p, err := a.inTurn(a.Events.List)(ctx, r.caller.Workspace.ID, q)
 	if err != nil {
 		return response{}, err
 	}

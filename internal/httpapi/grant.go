@@ -61,7 +61,7 @@ func (a *API) grantAccess(r *request, platform string) error {
 		v.Code = q.Get("auth_code")
 	}
 	if v.State == "" && v.Denied != "" {
-		return r.sendGrant(http.StatusBadRequest, grantView{Title: "Not connected", Message: "Access was not granted."})
+		return a.sendGrant(r, http.StatusBadRequest, grantView{Title: "Not connected", Message: "Access was not granted."})
 	}
 	d, asked, err := a.Connections.Complete(ctx, v)
 	f, told := errors.AsType[*fault.Error](err)
@@ -69,11 +69,11 @@ func (a *API) grantAccess(r *request, platform string) error {
 	case err != nil && !told:
 		return err
 	case err != nil:
-		return r.sendGrant(http.StatusBadRequest, grantView{Title: "Not connected", Message: f.Message})
+		return a.sendGrant(r, http.StatusBadRequest, grantView{Title: "Not connected", Message: f.Message})
 	case asked != nil:
 		return a.askGrant(ctx, r, asked)
 	case confirmed:
-		return r.sendGrant(http.StatusOK, grantView{Title: "Connected", Message: "Access is granted and the first sync has started. You can close this page."})
+		return a.sendGrant(r, http.StatusOK, grantView{Title: "Connected", Message: "Access is granted and the first sync has started. You can close this page."})
 	}
 	r.w.Header()["Location"] = []string{"/connections/" + string(d.ID())}
 	r.head(http.StatusFound)
@@ -86,10 +86,10 @@ func (a *API) askGrant(ctx context.Context, r *request, asked *connection.Grante
 	if err != nil {
 		return err
 	}
-	return r.sendGrant(http.StatusOK, grantView{Title: fmt.Sprintf("Give “%s” access to %s?", w.Name, asked.Platform), Workspace: w.Name, Asked: asked})
+	return a.sendGrant(r, http.StatusOK, grantView{Title: fmt.Sprintf("Give “%s” access to %s?", w.Name, asked.Platform), Workspace: w.Name, Asked: asked})
 }
 
-func (r *request) sendGrant(status int, view grantView) error {
+func (a *API) sendGrant(r *request, status int, view grantView) error {
 	var b strings.Builder
 	if err := grantPage.Execute(&b, view); err != nil {
 		return err
@@ -98,7 +98,7 @@ func (r *request) sendGrant(status int, view grantView) error {
 	// The URL contains the authorization code, so other sites must not get it
 	// as the referrer. The form still sends the origin.
 	h["Content-Security-Policy"], h["Referrer-Policy"] = hGrantPolicy, []string{"same-origin"}
-	r.send(status, "text/html; charset=utf-8", []byte(b.String()))
+	a.send(r, status, "text/html; charset=utf-8", []byte(b.String()))
 	return nil
 }
 

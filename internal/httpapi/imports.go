@@ -22,7 +22,7 @@ var importParams = []string{"filename", "source", "mode", "currency", "timezone"
 // importRoutes returns the operations on imports.
 func (a *API) importRoutes() []route {
 	const all, one = "/v1/imports", "/v1/imports/{id}"
-	s := &resource{prefix: ident.Import, listing: &importList, get: a.Ingest.Get, list: a.Ingest.List}
+	s := &resource{prefix: ident.Import, listing: &importList, get: a.Ingest.Get, list: a.inTurn(a.Ingest.List)}
 	return []route{
 		{method: http.MethodGet, pattern: all, operation: "listImports", handle: a.listRecords(s), compress: true},
 		{method: http.MethodPost, pattern: all, operation: "createImport", handle: a.createImport, body: tableBody, params: importParams},

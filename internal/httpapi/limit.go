@@ -67,6 +67,18 @@ func (a *API) maxRunning(limits ratelimit.Limits) int64 {
 	return min(share, limits.InFlight)
 }
 
+// founder returns the founder of the caller's workspace, with whose other
+// workspaces it shares what a node has.
+// Choice: while the founder cannot be read, the workspace stands for it, because
+// a pause must not fail for this.
+func (a *API) founder(r *request) ident.ID {
+	founder, err := a.Accounts.Founder(r.http.Context(), r.caller.Workspace.ID)
+	if err != nil {
+		return r.caller.Workspace.ID
+	}
+	return founder
+}
+
 // counted returns the id that the request is charged to and its limits: the
 // workspace for a key, the user for a session.
 func (a *API) counted(r *request) (ident.ID, ratelimit.Limits) {

@@ -59,7 +59,7 @@ func (a *API) listCampaigns(ctx context.Context, r *request) (response, error) {
 			return response{}, err
 		}
 	}
-	p, err := a.Campaigns.List(ctx, r.caller.Workspace.ID, q)
+	p, err := a.inTurn(a.Campaigns.List)(ctx, r.caller.Workspace.ID, q)
 	if err != nil {
 		return response{}, err
 	}

@@ -103,7 +103,7 @@ func (a *API) servePublic(r *request, path string) {
 	case r.http.Method != http.MethodGet && r.http.Method != http.MethodHead:
 		err = r.onlyTakes("GET", "HEAD")
 	case path == "/healthz":
-		r.send(http.StatusOK, typeJSON, []byte(`{"data":{"status":"ok"}}`))
+		a.send(r, http.StatusOK, typeJSON, []byte(`{"data":{"status":"ok"}}`))
 	case path == "/readyz":
 		err = a.ready(r)
 	case linked:

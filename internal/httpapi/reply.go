@@ -1,9 +1,12 @@
 package httpapi
 
 import (
+	"bufio"
+	"bytes"
 	"compress/gzip"
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"net/http"
 	"strconv"
@@ -78,6 +81,11 @@ var (
 
 // reply sends a successful response.
 func (a *API) reply(r *request, res response) {
+	defer a.releaseBody(r)
+	if err := a.reserveAnswer(r, &res); err != nil {
+		a.fail(r, err)
+		return
+	}
 	if res.file != nil {
 		r.sendFile(res.file)
 		return
@@ -109,12 +117,12 @@ func (a *API) reply(r *request, res response) {
 		return
 	}
 	if res.textType != "" {
-		r.send(res.status, res.textType, res.text)
+		a.send(r, res.status, res.textType, res.text)
 		return
 	}
 	if res.warnings != nil {
 		b := append(append([]byte(`{"data":`), res.data...), `,"warnings":`...)
-		r.send(res.status, typeJSON, append(append(b, res.warnings...), '}'))
+		a.send(r, res.status, typeJSON, append(append(b, res.warnings...), '}'))
 		return
 	}
 	// Three writes into the buffer of net/http cost less than one more copy.
@@ -148,33 +156,55 @@ func (r *request) setType(mediaType string) {
 	r.w.Header()["Content-Type"] = []string{mediaType}
 }
 
-func (a *API) replyList(r *request, res response) {
-	room := pages.Get().(*[]byte)
-	b := (*room)[:0]
-	b = append(b, `{"data":[`...)
+// reserveAnswer reserves the memory of a large response until it is sent, from
+// what there is for bodies: clients that read slowly must not fill the memory.
+// Choice: the response to a change is sent in any case. It has one record, and
+// the number of requests of a workspace is limited.
+func (a *API) reserveAnswer(r *request, res *response) error {
+	size := int64(len(res.data) + len(res.text))
 	for i := range res.docs {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(b, res.docs[i].JSON...)
+		size += int64(len(res.docs[i].JSON))
 	}
-	if res.cursor == "" {
-		b = append(b, `],"has_more":false,"next_cursor":null`...)
-	} else {
-		b = append(append(append(b, `],"has_more":true,"next_cursor":"`...), res.cursor...), '"')
+	changes := r.http.Method != http.MethodGet && (r.route == nil || !r.route.reads)
+	if size <= unreservedBytes || changes {
+		return nil
+	}
+	return a.reserve(r, size)
+}
+
+func (a *API) replyList(r *request, res response) {
+	end := `],"has_more":false,"next_cursor":null`
+	if res.cursor != "" {
+		end = `],"has_more":true,"next_cursor":"` + res.cursor + `"`
 		r.link(res.cursor)
 	}
 	if res.warnings != nil {
-		b = append(append(b, `,"warnings":`...), res.warnings...)
+		end += `,"warnings":` + string(res.warnings)
 	}
-	b = append(b, '}')
-	r.send(res.status, typeJSON, b)
-	// net/http has copied or sent the bytes, so the buffer can be reused.
-	if cap(b) <= maxPage {
-		*room = b
-		pages.Put(room)
+	end += "}"
+	size := len(openList) + max(len(res.docs)-1, 0) + len(end)
+	for i := range res.docs {
+		size += len(res.docs[i].JSON)
 	}
+	a.stream(r, res.status, typeJSON, size, func(w io.Writer) {
+		b := pages.Get().(*bufio.Writer)
+		b.Reset(w)
+		// An error means that the client disconnected.
+		_, _ = b.WriteString(openList)
+		for i := range res.docs {
+			if i > 0 {
+				_ = b.WriteByte(',')
+			}
+			_, _ = b.Write(res.docs[i].JSON)
+		}
+		_, _ = b.WriteString(end)
+		_ = b.Flush()
+		b.Reset(nil)
+		pages.Put(b)
+	})
 }
+
+const openList = `{"data":[`
 
 // link sets the Link header to the next page.
 func (r *request) link(cursor string) {
@@ -185,16 +215,9 @@ func (r *request) link(cursor string) {
 	r.w.Header()["Link"] = []string{link + `>; rel="next"`}
 }
 
-// pages are buffers for lists. A page of 20 records takes about 32 kB;
-// allocating and clearing it for each request took 5 % of the request time (P2
-// in bench/main.go).
-var pages = sync.Pool{New: func() any {
-	b := make([]byte, 0, 48<<10)
-	return &b
-}}
-
-// maxPage is the largest buffer that is reused.
-const maxPage = 256 << 10
+// pages are buffers for lists. Most pages fit, as 20 records of about 1.6 kB do,
+// and are sent at once. A page of large records is not copied as a whole.
+var pages = sync.Pool{New: func() any { return bufio.NewWriterSize(nil, 48<<10) }}
 
 const minCompressed = 1 << 10
 
@@ -203,27 +226,51 @@ var compressors = sync.Pool{New: func() any {
 	return z
 }}
 
-// send sends a body, compressed if the route allows it and the client accepts
-// it.
-func (r *request) send(status int, mediaType string, body []byte) {
+// send sends a body.
+func (a *API) send(r *request, status int, mediaType string, body []byte) {
+	a.stream(r, status, mediaType, len(body), func(w io.Writer) { _, _ = w.Write(body) })
+}
+
+// stream sends a body of the given size, compressed if the route allows it and
+// the client accepts it.
+func (a *API) stream(r *request, status int, mediaType string, size int, write func(io.Writer)) {
 	if r.route != nil && r.route.compress {
 		h := r.w.Header()
 		h["Vary"] = append(h["Vary"], "Accept-Encoding")
-		if len(body) >= minCompressed && acceptsGzip(r.http.Header.Get("Accept-Encoding")) {
-			r.setType(mediaType)
-			h["Content-Encoding"] = []string{"gzip"}
-			r.head(status)
-			z := compressors.Get().(*gzip.Writer)
-			defer compressors.Put(z)
-			z.Reset(r.w)
-			// An error means that the client disconnected.
-			_, _ = z.Write(body)
-			_ = z.Close()
-			return
+		if size >= minCompressed && acceptsGzip(r.http.Header.Get("Accept-Encoding")) {
+			if small := a.compressed(r, write); small != nil {
+				h["Content-Encoding"] = []string{"gzip"}
+				r.start(status, mediaType, len(small))
+				_, _ = r.w.Write(small)
+				return
+			}
 		}
 	}
-	r.start(status, mediaType, len(body))
-	_, _ = r.w.Write(body)
+	r.start(status, mediaType, size)
+	write(r.w)
+}
+
+// compressWait is how long a response waits for the turn to be compressed.
+const compressWait = time.Second
+
+// compressed returns the compressed body, nil if its turn did not come in time.
+// Choice: compression takes turns like lists, because it costs more than they
+// do. The turn ends before the client reads, which may take long.
+func (a *API) compressed(r *request, write func(io.Writer)) []byte {
+	leave, err := a.lists.Take(r.http.Context(), r.caller.Workspace.ID, compressWait)
+	if err != nil {
+		return nil
+	}
+	defer leave()
+	var b bytes.Buffer
+	z := compressors.Get().(*gzip.Writer)
+	defer compressors.Put(z)
+	z.Reset(&b)
+	write(z)
+	if err := z.Close(); err != nil {
+		return nil
+	}
+	return b.Bytes()
 }
 
 func acceptsGzip(header string) bool {
@@ -299,7 +346,7 @@ func (a *API) fail(r *request, err error) {
 	}
 	// The error may repeat names and values of the request. Mask API keys in
 	// it, because responses are written to logs.
-	r.send(status, typeJSON, []byte(account.Mask(string(b))))
+	a.send(r, status, typeJSON, []byte(account.Mask(string(b))))
 }
 
 // detailed returns the details of a fault. A fault without details gets the

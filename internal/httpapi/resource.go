@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"fanfare/internal/body"
 	"fanfare/internal/fault"
@@ -18,9 +19,29 @@ type resource struct {
 	listing *listing
 
 	get     func(ctx context.Context, workspace, id ident.ID) (record.Doc, error)
-	list    func(ctx context.Context, workspace ident.ID, q page.Query) (page.Page, error)
+	list    listFunc
 	archive func(ctx context.Context, cause record.Cause, id ident.ID, match record.Match) (record.Doc, error)
 	restore func(ctx context.Context, cause record.Cause, id ident.ID, match record.Match) (record.Doc, error)
+}
+
+// listFunc reads one page of a list.
+type listFunc func(ctx context.Context, workspace ident.ID, q page.Query) (page.Page, error)
+
+// listWait is how long a list waits for its turn.
+const listWait = 5 * time.Second
+
+// inTurn returns list, which then waits for a turn.
+// Choice: lists take turns like queries, because one that asks for many records
+// costs as much. A list that also needs a query takes this turn after it.
+func (a *API) inTurn(list listFunc) listFunc {
+	return func(ctx context.Context, workspace ident.ID, q page.Query) (page.Page, error) {
+		leave, err := a.lists.Take(ctx, workspace, listWait)
+		if err != nil {
+			return page.Page{}, err
+		}
+		defer leave()
+		return list(ctx, workspace, q)
+	}
 }
 
 // recordID returns the id in the path. An invalid id is not found.

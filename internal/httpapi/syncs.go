@@ -66,7 +66,9 @@ func (a *API) listSyncs(ctx context.Context, r *request) (response, error) {
 	if _, err := a.Connections.Get(ctx, w, id); err != nil {
 		return response{}, err
 	}
-	p, err := a.Connections.ListRuns(ctx, w, id, q)
+	p, err := a.inTurn(func(ctx context.Context, w ident.ID, q page.Query) (page.Page, error) {
+		return a.Connections.ListRuns(ctx, w, id, q)
+	})(ctx, w, q)
 	if err != nil {
 		return response{}, err
 	}

@@ -12,6 +12,9 @@ import (
 const (
 	DefaultLimit = 20
 	MaxLimit     = 100
+	// MaxBytes is the size at which a page ends before its limit, unless its
+	// first record is larger. It bounds what one request for a list costs.
+	MaxBytes = 1 << 20
 )
 
 // ByRanking sorts by values that are not in the table.

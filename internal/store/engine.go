@@ -112,6 +112,21 @@ var ErrUnavailable = errors.New("database unavailable")
 // a full disk.
 func Urgent(ctx context.Context) bool { return record.IsUrgent(ctx) }
 
+// maxBytesKey is the key of contexts with a limit of the bytes of rows.
+type maxBytesKey struct{}
+
+// WithMaxBytes returns a context in which Query returns so many bytes of rows at
+// most, but at least one row. Rows.Cut reports that rows were left out.
+func WithMaxBytes(ctx context.Context, most int) context.Context {
+	return context.WithValue(ctx, maxBytesKey{}, most)
+}
+
+// MaxBytes returns the limit that WithMaxBytes set, 0 for none.
+func MaxBytes(ctx context.Context) int {
+	most, _ := ctx.Value(maxBytesKey{}).(int)
+	return most
+}
+
 // ErrDamaged marks errors of a database with corrupt pages. After the first
 // such error, an engine refuses every write.
 var ErrDamaged = errors.New("database damaged")

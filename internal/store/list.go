@@ -11,7 +11,8 @@ import (
 
 // list reads one page. Rows without a sort value come last, in both
 // directions, so a page may need two statements: one over the rows that have
-// a value, one over those that have none.
+// a value, one over those that have none. A page ends where its records have
+// page.MaxBytes.
 func (t *table) list(ctx context.Context, e Engine, workspace ident.ID, q page.Query) (page.Page, error) {
 	// A list of a damaged database may lack records.
 	if damage := e.Traits().Damage; damage != nil {
@@ -25,13 +26,13 @@ func (t *table) list(ctx context.Context, e Engine, workspace ident.ID, q page.Q
 		return page.Page{}, fmt.Errorf("list %s: no sort %q", t.name, q.Sort)
 	}
 	var p page.Page
-	last := page.Position{}
+	last, room := page.Position{}, page.MaxBytes
 	for _, null := range []bool{false, true} {
 		if null && !sort.null || !null && q.After != nil && q.After.Null {
 			continue
 		}
 		b := t.page(workspace, q, sort, null, q.Limit+1-len(p.Docs))
-		rows, err := b.query(ctx, e)
+		rows, err := b.query(WithMaxBytes(ctx, max(room, 1)), e)
 		if err != nil {
 			return p, fmt.Errorf("list %s: %w", t.name, err)
 		}
@@ -49,13 +50,16 @@ func (t *table) list(ctx context.Context, e Engine, workspace ident.ID, q page.Q
 				return p, err
 			}
 			place.ID = string(id)
-			if len(p.Docs) == q.Limit {
+			if len(p.Docs) == q.Limit || len(p.Docs) > 0 && len(d.JSON) > room {
 				p.Next = &last
 				continue
 			}
-			p.Docs, last = append(p.Docs, d), place
+			p.Docs, last, room = append(p.Docs, d), place, room-len(d.JSON)
 		}
-		if p.Next != nil || len(p.Docs) > q.Limit {
+		if rows.Cut {
+			p.Next = &last
+		}
+		if p.Next != nil {
 			break
 		}
 	}

@@ -125,16 +125,36 @@ func (t *table) ids(ctx context.Context, e Engine, workspace ident.ID, q page.Qu
 	return list, nil
 }
 
+// docsBatch is the number of documents per statement. It is small because
+// documents can be large, and a page ends where it has page.MaxBytes.
+const docsBatch = 10
+
 // pageAt reads the records at the given places, in their order. Places beyond
 // the limit only mean that another page follows.
 func (t *table) pageAt(ctx context.Context, e Engine, workspace ident.ID, places []page.Position, limit int) (p page.Page, err error) {
+	room := page.MaxBytes
+	for chunk := range slices.Chunk(places[:min(limit, len(places))], docsBatch) {
+		docs, err := t.docsAt(ctx, e, workspace, chunk)
+		if err != nil {
+			return p, err
+		}
+		for _, place := range chunk {
+			d := docs[place.ID]
+			if room -= len(d.JSON); room < 0 && len(p.Docs) > 0 {
+				p.Next = &places[len(p.Docs)-1]
+				return p, nil
+			}
+			p.Docs = append(p.Docs, d)
+		}
+	}
 	if len(places) > limit {
-		places = places[:limit]
 		p.Next = &places[limit-1]
 	}
-	if len(places) == 0 {
-		return p, nil
-	}
+	return p, nil
+}
+
+// docsAt reads the records at the given places, by id.
+func (t *table) docsAt(ctx context.Context, e Engine, workspace ident.ID, places []page.Position) (map[string]record.Doc, error) {
 	b := begin(`SELECT `+t.selected()+` FROM `+t.name+` WHERE workspace_id = `, workspace)
 	ids := make([]string, len(places))
 	for i, place := range places {
@@ -143,18 +163,15 @@ func (t *table) pageAt(ctx context.Context, e Engine, workspace ident.ID, places
 	in(b, `id`, ids)
 	rows, err := b.query(ctx, e)
 	if err != nil {
-		return p, fmt.Errorf("list %s: %w", t.name, err)
+		return nil, fmt.Errorf("list %s: %w", t.name, err)
 	}
 	docs := make(map[string]record.Doc, len(places))
 	for rows.Next() {
 		id, d, err := t.read(rows)
 		if err != nil {
-			return p, err
+			return nil, err
 		}
 		docs[string(id)] = d
 	}
-	for _, place := range places {
-		p.Docs = append(p.Docs, docs[place.ID])
-	}
-	return p, nil
+	return docs, nil
 }

@@ -9,6 +9,8 @@ import (
 // to the caller. After Next, read the columns from left to right, each exactly
 // once, with the method of its type.
 type Rows struct {
+	// Cut reports that the engine left out the last rows; see WithMaxBytes.
+	Cut  bool
 	buf  []byte
 	cols int
 	read int

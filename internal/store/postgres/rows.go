@@ -26,18 +26,26 @@ func queryRows(ctx context.Context, c *pgx.Conn, query string, args []any) (*sto
 	}
 	defer rows.Close()
 	var packed []byte
-	for rows.Next() {
+	cut, most := false, store.MaxBytes(ctx)
+	for !cut && rows.Next() {
+		kept := len(packed)
 		fields := rows.FieldDescriptions()
 		for i, raw := range rows.RawValues() {
 			if packed, err = appendValue(packed, &fields[i], raw); err != nil {
 				return nil, err
 			}
 		}
+		if cut = most > 0 && kept > 0 && len(packed) > most; cut {
+			packed = packed[:kept]
+		}
 	}
+	rows.Close()
 	if err := rows.Err(); err != nil {
 		return nil, err
 	}
-	return store.NewRows(packed, len(rows.FieldDescriptions())), nil
+	found := store.NewRows(packed, len(rows.FieldDescriptions()))
+	found.Cut = cut
+	return found, nil
 }
 
 func appendValue(b []byte, f *pgconn.FieldDescription, raw []byte) ([]byte, error) {

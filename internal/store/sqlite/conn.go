@@ -36,7 +36,9 @@ type conn struct {
 	handle cgo.Handle
 	// ctx is the context of the running statement, nil if it must not be
 	// interrupted.
-	ctx   context.Context
+	ctx context.Context
+	// most is the limit of the bytes of its rows, 0 for none.
+	most  int
 	stmts map[string]*stmt
 	clock uint64
 	// args is always on the heap, never on a stack (see ff_run).
@@ -162,7 +164,7 @@ func (c *conn) run(query string, args []any, how C.int) (C.ff_result, error) {
 	if err := c.pack(args); err != nil {
 		return C.ff_result{}, fmt.Errorf("%w in %q", err, query)
 	}
-	r := C.ff_run(c.c, s.st, (*C.uchar)(unsafe.SliceData(c.args)), C.int(len(args)), how)
+	r := C.ff_run(c.c, s.st, (*C.uchar)(unsafe.SliceData(c.args)), C.int(len(args)), how, C.int64_t(c.most))
 	c.wrote = c.wrote || s.writes && (r.changes > 0 || !s.counts)
 	if r.rc != 0 {
 		return r, c.fail(r, query)
@@ -188,9 +190,9 @@ func (c *conn) read(ctx context.Context, seq uint64, query string, args []any) (
 		how |= C.FF_FRESH
 		c.seq = seq
 	}
-	c.ctx = ctx
+	c.ctx, c.most = ctx, store.MaxBytes(ctx)
 	r, err := rows(c.run(query, args, how))
-	c.ctx = nil
+	c.ctx, c.most = nil, 0
 	if err != nil {
 		c.letGo()
 	}
@@ -208,7 +210,9 @@ func rows(r C.ff_result, err error) (*store.Rows, error) {
 		return nil, err
 	}
 	packed := bytes.Clone(unsafe.Slice((*byte)(r.buf), int(r.len)))
-	return store.NewRows(packed, int(r.cols)), nil
+	found := store.NewRows(packed, int(r.cols))
+	found.Cut = r.cut != 0
+	return found, nil
 }
 
 func (c *conn) script(text string) error {

@@ -341,7 +341,7 @@ void ff_let_go(ff_conn *c)
 
 /* The progress handler may call into Go while this runs, so args must not point
  * into a Go stack, which could move then. */
-ff_result ff_run(ff_conn *c, ff_stmt *st, const unsigned char *args, int nargs, int how)
+ff_result ff_run(ff_conn *c, ff_stmt *st, const unsigned char *args, int nargs, int how, int64_t most)
 {
 	ff_result r = {0};
 	sqlite3_int64 before = sqlite3_total_changes64(c->db);
@@ -362,9 +362,17 @@ ff_result ff_run(ff_conn *c, ff_stmt *st, const unsigned char *args, int nargs, 
 	rc = bind(st, args, nargs);
 	if (rc == OK) {
 		while ((rc = sqlite3_step(st)) == ROW) {
+			size_t kept = c->len;
+
 			r.cols = sqlite3_column_count(st);
 			if ((how & FF_ROWS) && (rc = pack(c, st, r.cols)) != OK)
 				break;
+			if (most > 0 && kept > 0 && (int64_t)c->len > most) {
+				c->len = kept;
+				r.cut = 1;
+				rc = DONE;
+				break;
+			}
 		}
 	}
 	if (rc == DONE) {

@@ -14,6 +14,7 @@ typedef struct {
 	int64_t changes;
 	int rc;
 	int cols;
+	int cut;
 } ff_result;
 
 typedef struct {
@@ -30,12 +31,15 @@ enum { FF_FLOAT = -1, FF_TAIL = -2 };
  * connection holds and begin a new one, which stays open afterwards. */
 enum { FF_ROWS = 1, FF_FRESH = 2 };
 
+/* ff_run keeps at most that many bytes of rows, but at least one row, and sets
+ * cut if there are more; 0 for no limit. */
+
 void ff_setup(void);
 ff_conn *ff_open(const char *path, int writable, int busy_ms, uintptr_t handle, int *rc);
 void ff_close(ff_conn *c);
 ff_prepared ff_prepare(ff_conn *c, const char *sql, int len);
 void ff_finalize(ff_stmt *st);
-ff_result ff_run(ff_conn *c, ff_stmt *st, const unsigned char *args, int nargs, int how);
+ff_result ff_run(ff_conn *c, ff_stmt *st, const unsigned char *args, int nargs, int how, int64_t most);
 ff_result ff_script(ff_conn *c, const char *text);
 ff_result ff_message(ff_conn *c, int rc);
 void ff_let_go(ff_conn *c);

@@ -34,6 +34,7 @@ func Records(t *testing.T, open func(t *testing.T) store.Engine) {
 		{"update if unchanged", recordsUpdate},
 		{"refs follow", recordsRefs},
 		{"lists of every kind", recordsListAll},
+		{"lists of large records", recordsListLarge},
 		{"lists by chance", recordsListRandom},
 		{"lists by a ranking", recordsListRanked},
 		{"lists of events", recordsListEvents},
