@@ -230,7 +230,7 @@ func (f *File) engineForRead() (*duckdb.Engine, error) {
 func (f *File) engineForWrite() (*duckdb.Engine, error) {
 	e, err := f.engineForRead()
 	if err == nil {
-		e.Note(f.config.DB.RecordedGeneration(e.Identity().ID))
+		e.SetRecorded(f.config.DB.RecordedGeneration(e.Identity().ID))
 	}
 	return e, err
 }

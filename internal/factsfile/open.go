@@ -120,7 +120,7 @@ func mismatchReason(have duckdb.Identity, mark store.FactsMark, expected, alone 
 	switch {
 	case have.Writer != "" && have.Writer != have.ID:
 		return foreign // the log is of another file
-	case same && mark.ID != "" && have.Noted > mark.Generation:
+	case same && mark.ID != "" && have.RecordedGeneration > mark.Generation:
 		return foreign // the store is the older one
 	case same && mark.ID != "" && have.Generation >= mark.Generation:
 		return ""

@@ -117,7 +117,7 @@ func (f *File) prepare(ctx context.Context, dir string, fill func(Engine) error)
 		return nil, err
 	}
 	o := f.config.options()
-	o.Untended = true
+	o.NoMaintenance = true
 	e, err := duckdb.Open(ctx, dir, o)
 	if err != nil {
 		return nil, err

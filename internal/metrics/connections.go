@@ -10,15 +10,15 @@ import (
 	"fanfare/internal/ident"
 )
 
-// Connections is an engine as connections use it.
+// Connections is the engine as the package connection uses it.
 type Connections struct{ Engine }
 
-// measured are what platforms report totals of.
+// measured are the measures whose totals platforms report.
 var measured = []fact.Measure{
 	fact.Impressions, fact.Clicks, fact.Spend, fact.Conversions, fact.Revenue, fact.Leads, fact.Engagements, fact.VideoViews, fact.VideoCompletions,
 }
 
-// Totals adds up what an account has in the base family, by day.
+// Totals returns the sums of an account in the base family, by day.
 func (c Connections) Totals(ctx context.Context, workspace ident.ID, s *fact.Source, first, last clock.Date) (map[clock.Date]fact.Values, error) {
 	groups, err := c.Query(ctx, &analytics.Plan{
 		Workspace: workspace, Family: fact.Base, First: first, Last: last, Granularity: analytics.Day, Measures: measured, Currency: s.Currency,
@@ -56,7 +56,7 @@ func (c Connections) Sources(ctx context.Context, workspace ident.ID) ([]ident.I
 	return ids, err
 }
 
-// Erase deletes everything that came through a connection.
+// Erase deletes all facts of a connection.
 func (c Connections) Erase(ctx context.Context, workspace, connection ident.ID) error {
 	state, err := c.State(ctx, workspace)
 	if err != nil {

@@ -11,17 +11,17 @@ import (
 	"fanfare/internal/ident"
 )
 
-// Records are those that facts are grouped and filtered by.
+// Records reads the records that facts are grouped and filtered by.
 type Records interface {
-	// News marks the events since a moment. Two equal marks mean that nothing
-	// has happened in between.
+	// EventCount counts the events since a time. Two equal counts mean that no
+	// event was added.
 	EventCount(ctx context.Context, workspace ident.ID, since clock.Instant) (fact.EventCount, error)
-	// Changed lists the records with events since a moment, all for zero.
+	// Changed returns the records with events since a time, all records for zero.
 	Changed(ctx context.Context, workspace ident.ID, since clock.Instant) ([]fact.Record, error)
 }
 
 // Mirror keeps the engine's copies of records up to date. It reads the events
-// that the store has written with every change, and copies what they are about.
+// that the store writes with every change, and copies their records.
 type Mirror struct {
 	engine  Engine
 	records Records
@@ -31,8 +31,7 @@ type Mirror struct {
 	last map[ident.ID]copied
 }
 
-// copied is the state of a workspace when its copies were last brought up to
-// date.
+// copied is the state of a workspace at the last update of its copies.
 type copied struct {
 	through clock.Instant
 	news    fact.EventCount
@@ -43,12 +42,12 @@ func NewMirror(e Engine, r Records, now func() time.Time) *Mirror {
 	return &Mirror{engine: e, records: r, now: now, last: map[ident.ID]copied{}}
 }
 
-// maxEvents is how many events are counted again and again before it is noted
-// that they changed no copy.
+// maxEvents is the number of counted events from which CatchUp moves the time to
+// count from, even if they changed no copy.
 const maxEvents = 1000
 
-// CatchUp copies the records of a workspace that have changed. Where none has,
-// it costs one look at the end of the event log.
+// CatchUp copies the changed records of a workspace. If none changed, it costs
+// one read of the end of the event log.
 func (m *Mirror) CatchUp(ctx context.Context, workspace ident.ID) error {
 	state, err := m.engine.State(ctx, workspace)
 	if err != nil {
@@ -65,8 +64,8 @@ func (m *Mirror) CatchUp(ctx context.Context, workspace ident.ID) error {
 		return nil
 	}
 	through := clock.At(m.now())
-	// Events are counted before the copies are taken, so that what happens in
-	// between is looked at once more.
+	// Count events before reading records: a change in between is then copied by
+	// the next call.
 	after, err := m.records.EventCount(ctx, workspace, through)
 	if err != nil {
 		return err

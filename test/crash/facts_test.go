@@ -106,7 +106,7 @@ func TestDrillKillFacts(t *testing.T) {
 	d.start()
 	d.checkWindows()
 	f := &d.counts
-	t.Logf("seed %d: %d kills (while the file was looked after: %v), %d acknowledged replacements (%d imports committed, %d undone), 0 lost or mixed; %d calls in flight at a kill, %d of them found done; %d calls asked again",
+	t.Logf("seed %d: %d kills (during maintenance: %v), %d acknowledged replacements (%d imports committed, %d undone), 0 lost or mixed; %d calls in flight at a kill, %d of them found done; %d calls asked again",
 		d.seed, factKills(), d.killsDuringMaintenance, f.acked, d.committed, d.undone, f.open, f.openDone, f.replayed)
 }
 
@@ -196,7 +196,7 @@ func lastMaintenance(log string) (what string, unfinished bool) {
 	if err := json.Unmarshal([]byte(line), &entry); err != nil {
 		return "", false
 	}
-	return entry.What, entry.Message == "looking after facts"
+	return entry.What, entry.Message == "duckdb maintenance started"
 }
 
 // replace writes a new version of a window, as rows or as a file; one file in

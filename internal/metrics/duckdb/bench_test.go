@@ -77,7 +77,7 @@ func ask(b *testing.B, e *duckdb.Engine, p *analytics.Plan) {
 // BenchmarkReports compares the reports over two years from the facts with the
 // same from the months that are summed up.
 func BenchmarkReports(b *testing.B) {
-	e := open(b, b.TempDir())
+	e := openFiles(b, b.TempDir())
 	start := time.Now()
 	seed(b, e, benchRows())
 	b.Logf("%d rows written in %s", benchRows(), time.Since(start))
@@ -127,7 +127,7 @@ func BenchmarkWrite(b *testing.B) {
 	}
 	for _, mode := range []string{"replace", "upsert"} {
 		b.Run(mode, func(b *testing.B) {
-			e := open(b, b.TempDir())
+			e := openFiles(b, b.TempDir())
 			batch := *batch
 			if mode == "replace" {
 				batch.Replace = []fact.Window{window}

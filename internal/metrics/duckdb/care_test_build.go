@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// A binary for tests can be made to look after its file all the time, for
-// little reason, so that a crash finds it doing so.
+// With FANFARE_FACTS_CARE, a test binary maintains its file very often, so that
+// crash tests interrupt maintenance.
 func init() {
 	if every, err := time.ParseDuration(os.Getenv("FANFARE_FACTS_CARE")); err == nil {
-		usual = care{every: every, unsaved: 3, loose: 300, rollFrom: 100}
+		defaultMaintenance = maintenanceLimits{every: every, unsaved: 3, unsorted: 300, rollFrom: 100}
 	}
 }

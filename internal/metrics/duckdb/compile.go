@@ -13,34 +13,32 @@ import (
 	"fanfare/internal/metrics/numbers"
 )
 
-// builder writes one statement from left to right, so that the parameters are
-// in the order of their question marks. Only names from the tables of this
-// package and numbers of ours become text; what a caller sends is bound.
+// builder writes one statement from left to right, so that the parameters are in
+// the order of their question marks. Only names from the tables of this package
+// and numbers that the engine assigned become text; values of callers are bound.
 type builder struct {
 	strings.Builder
 	args  []any
 	p     *analytics.Plan
 	w     *workspace
 	words *words
-	// tagged says that rows are multiplied by the tags of their campaigns.
+	// tagged means that rows are multiplied by the tags of their campaigns.
 	tagged bool
-	// converts says that amounts of some source need a rate.
+	// converts means that amounts of some source need a rate.
 	converts bool
-	// direct says that the groups of numbers are the groups, but for those of
-	// one record under several names on platforms, which merged puts together
-	// when it has found the names: for ids that is far cheaper than to join
-	// texts and to group by them once more.
+	// direct means that the statement returns groups of numbers without joining
+	// texts. merged means that Go then merges groups of one record, which is
+	// cheaper than a join and a second GROUP BY.
 	direct, merged bool
-	// entities are those of the groups that were read, where they have no
-	// names yet.
+	// entities has the keys of entities whose names are looked up later.
 	entities []int32
 }
 
 func (b *builder) text(s string)    { b.WriteString(s) }
 func (b *builder) bind(args ...any) { b.args = append(b.args, args...) }
 
-// literal is the statement with numbers in the place of its parameters. Where
-// it has others, texts above all, there is none.
+// literal returns the statement with numbers written into it. whole is false if
+// it has other parameters.
 func (b *builder) literal() (text string, whole bool) {
 	var out strings.Builder
 	rest := b.String()
@@ -63,11 +61,11 @@ func (b *builder) literal() (text string, whole bool) {
 // weekday counts from Monday, also for days before 1970.
 const weekday = "((f.day % 7 + 10) % 7)"
 
-// date is the day as DuckDB's own date.
+// date is the day as a date of DuckDB.
 const date = "(DATE '1970-01-01' + f.day)"
 
-// buckets are what days are put together to, as numbers that bucketStart reads.
-// Counting months takes a fifth of what date_trunc does.
+// buckets has the SQL that maps a day to its bucket, as a number that bucketStart
+// reads. Counting months takes a fifth of the time of date_trunc.
 var buckets = map[analytics.Granularity]string{
 	analytics.Whole:   "0",
 	analytics.Day:     "f.day",
@@ -77,7 +75,7 @@ var buckets = map[analytics.Granularity]string{
 	analytics.Year:    "year" + date,
 }
 
-// bucketStart is the first day of a bucket.
+// bucketStart returns the first day of a bucket.
 func bucketStart(g analytics.Granularity, n int64) clock.Date {
 	switch g {
 	case analytics.Month:
@@ -91,15 +89,15 @@ func bucketStart(g analytics.Granularity, n int64) clock.Date {
 	}
 }
 
-// sourced are the dimensions that a source tells, and their columns.
-var sourced = map[string]string{"connection_id": "connection", "platform": "platform", "account_id": "account"}
+// sourceColumns has the dimensions of a source, with their columns.
+var sourceColumns = map[string]string{"connection_id": "connection", "platform": "platform", "account_id": "account"}
 
-// number is what facts are grouped by first for a dimension.
-func number(dimension string) (column, expression string) {
-	if t, ok := texts[dimension]; ok {
+// groupColumn returns the number that facts are first grouped by for a dimension.
+func groupColumn(dimension string) (column, expression string) {
+	if t, ok := entityAttributes[dimension]; ok {
 		return t.entity, "f." + t.entity
 	}
-	if _, ok := sourced[dimension]; ok {
+	if _, ok := sourceColumns[dimension]; ok {
 		return "source", "f.source"
 	}
 	switch dimension {
@@ -111,31 +109,29 @@ func number(dimension string) (column, expression string) {
 	return dimension, "f." + dimension
 }
 
-// compile writes the statement that answers a plan. Facts are grouped by
-// numbers; only then texts are joined to the few groups that are left, and
-// groups of one text become one.
-// grouped has that done by the statement even where it would be cheaper to do
-// it to its rows.
-func compile(p *analytics.Plan, w *workspace, words *words, rolled run, grouped bool) (*builder, error) {
+// compile writes the statement that answers a plan. It groups facts by numbers,
+// then joins texts to the few groups, and merges groups of one text. grouped
+// makes the statement merge them, even if Go could do it cheaper.
+func compile(p *analytics.Plan, w *workspace, words *words, rolled summedDays, grouped bool) (*builder, error) {
 	if err := numbers.Check(p); err != nil {
 		return nil, err
 	}
 	b := &builder{p: p, w: w, words: words, tagged: slices.Contains(p.Dimensions, "tag"), converts: converts(p, w)}
-	b.merged = !grouped && slices.ContainsFunc(p.Dimensions, func(d string) bool { return texts[d].attribute == "id" })
+	b.merged = !grouped && slices.ContainsFunc(p.Dimensions, func(d string) bool { return entityAttributes[d].attribute == "id" })
 	b.direct = !slices.ContainsFunc(p.Dimensions, func(d string) bool {
-		return texts[d].entity != "" && (texts[d].attribute != "id" || grouped) || sourced[d] != ""
+		return entityAttributes[d].entity != "" && (entityAttributes[d].attribute != "id" || grouped) || sourceColumns[d] != ""
 	})
 	b.merged = b.merged && b.direct
 	b.text("SELECT g.bucket, " + b.count("g.n"))
 	for _, d := range p.Dimensions {
-		b.text(", " + b.shown(d))
+		b.text(", " + b.dimensionColumns(d))
 	}
 	for i, m := range p.Measures {
 		b.text(", " + b.sum(i, m))
 	}
 	b.text(" FROM (SELECT CAST(" + buckets[p.Granularity] + " AS BIGINT) AS bucket, count(*) AS n")
-	for _, d := range b.numbers() {
-		column, expression := number(d)
+	for _, d := range b.groupDimensions() {
+		column, expression := groupColumn(d)
 		b.text(", " + expression + " AS " + column)
 	}
 	for i, m := range p.Measures {
@@ -152,27 +148,27 @@ func compile(p *analytics.Plan, w *workspace, words *words, rolled run, grouped 
 	return b, nil
 }
 
-// numbers are the dimensions, without those that are grouped by a number that
-// another one is grouped by already.
-func (b *builder) numbers() []string {
+// groupDimensions returns the dimensions without those that are grouped by the
+// number of an earlier one.
+func (b *builder) groupDimensions() []string {
 	var list, taken []string
 	for _, d := range b.p.Dimensions {
-		if column, _ := number(d); !slices.Contains(taken, column) {
+		if column, _ := groupColumn(d); !slices.Contains(taken, column) {
 			list, taken = append(list, d), append(taken, column)
 		}
 	}
 	return list
 }
 
-// add sums up over the groups of numbers that have one text.
-func (b *builder) add(expression string) string {
+// sumOf returns the sum over the groups of numbers that have one text.
+func (b *builder) sumOf(expression string) string {
 	if b.direct {
 		return expression
 	}
 	return "sum(" + expression + ")"
 }
 
-// count adds up counts, which are BIGINT where they are but one.
+// count returns a sum of counts. A count is BIGINT if there is only one.
 func (b *builder) count(expression string) string {
 	if b.direct {
 		return expression
@@ -180,9 +176,9 @@ func (b *builder) count(expression string) string {
 	return "CAST(sum(" + expression + ") AS BIGINT)"
 }
 
-// partial sums a measure over facts. Reach is the figure of one fact, if there
-// is but one. An amount is converted and rounded by itself before it is added;
-// beside the sum goes how many had no rate.
+// partial returns the inner sum, and for converted amounts the number of facts
+// without a rate. Each amount is rounded before it is added. Reach is kept only
+// for a single fact.
 func (b *builder) partial(i int, m fact.Measure) string {
 	column := "f." + m.String()
 	switch {
@@ -196,10 +192,10 @@ func (b *builder) partial(i int, m fact.Measure) string {
 	return fmt.Sprintf(", sum(%s) AS m%d", column, i)
 }
 
-// sum is what a group shows of a measure; see read.
+// sum returns the result columns of a measure; see read.
 func (b *builder) sum(i int, m fact.Measure) string {
 	column, count := fmt.Sprintf("g.m%d", i), b.count(fmt.Sprintf("g.k%d", i))
-	sum := "CAST(" + b.add(column) + " AS BIGINT)"
+	sum := "CAST(" + b.sumOf(column) + " AS BIGINT)"
 	if b.p.UnknownIfTooLarge {
 		sum = "TRY_" + sum
 	}
@@ -214,45 +210,46 @@ func (b *builder) sum(i int, m fact.Measure) string {
 	return sum
 }
 
-// shown are the columns of a dimension; see read.
-func (b *builder) shown(dimension string) string {
-	t, ok := texts[dimension]
+// dimensionColumns returns the result columns of a dimension; see read.
+func (b *builder) dimensionColumns(dimension string) string {
+	t, ok := entityAttributes[dimension]
 	switch {
 	case ok && t.attribute == "id" && b.merged:
 		return "g." + t.entity
 	case ok && t.attribute == "id":
-		// What is linked is one group by our id, whatever platforms call it.
+		// Entities linked to one record are one group, whatever the platforms
+		// call them.
 		return fmt.Sprintf(`%[1]s.id, CASE WHEN %[1]s.id IS NULL THEN %[1]s.external END, CASE WHEN %[1]s.id IS NULL THEN %[1]s.theirs END,
 			coalesce(max(%[1]s.ours), min(%[1]s.theirs))`, t.entity)
 	case ok:
 		return t.entity + "." + t.attribute
-	case sourced[dimension] != "":
-		return "nullif(s." + sourced[dimension] + ", '')"
+	case sourceColumns[dimension] != "":
+		return "nullif(s." + sourceColumns[dimension] + ", '')"
 	}
 	return "g." + dimension
 }
 
-// from writes where facts come from and which of them count. To find out what
-// a statement means takes DuckDB as long as to answer a small one, so it is
-// written with no more levels and columns than it needs.
-func (b *builder) from(rolled run) {
-	joins, where := b.beside(), b.beside()
+// from writes the tables and the conditions of the facts. Planning takes as long
+// as a small query, so the statement has as few subqueries and columns as
+// possible.
+func (b *builder) from(rolled summedDays) {
+	joins, where := b.fork(), b.fork()
 	joins.joins()
 	if b.p.Where != nil {
 		where.where(b.p.Where)
 	}
-	arms := b.arms(rolled)
+	tables := b.tablesToRead(rolled)
 	const days = "workspace = ? AND day BETWEEN ? AND ?"
-	if len(arms) == 1 && joins.Len() == 0 {
-		b.text(" FROM " + arms[0].table + " f WHERE " + days)
-		b.bind(b.w.key, int32(arms[0].first), int32(arms[0].last))
+	if len(tables) == 1 && joins.Len() == 0 {
+		b.text(" FROM " + tables[0].table + " f WHERE " + days)
+		b.bind(b.w.key, int32(tables[0].first), int32(tables[0].last))
 		b.include(" AND ", where)
 		return
 	}
 	needed, before := neededColumns(b.String(), joins.String(), where.String()), " FROM ("
-	for _, a := range arms {
-		b.text(before + "SELECT " + needed + " FROM " + a.table + " WHERE " + days)
-		b.bind(b.w.key, int32(a.first), int32(a.last))
+	for _, t := range tables {
+		b.text(before + "SELECT " + needed + " FROM " + t.table + " WHERE " + days)
+		b.bind(b.w.key, int32(t.first), int32(t.last))
 		before = " UNION ALL "
 	}
 	b.text(") f")
@@ -260,12 +257,12 @@ func (b *builder) from(rolled run) {
 	b.include(" WHERE ", where)
 }
 
-// beside is a builder of another part of the same statement.
-func (b *builder) beside() *builder {
+// fork returns a builder of another part of the same statement.
+func (b *builder) fork() *builder {
 	return &builder{p: b.p, w: b.w, words: b.words, tagged: b.tagged, converts: b.converts}
 }
 
-// include writes a part, if there is anything in it.
+// include writes a part, if it is not empty.
 func (b *builder) include(before string, part *builder) {
 	if part.Len() > 0 {
 		b.text(before + part.String())
@@ -273,7 +270,7 @@ func (b *builder) include(before string, part *builder) {
 	}
 }
 
-// neededColumns are those of the facts that texts name.
+// neededColumns returns the columns of facts that the texts name.
 func neededColumns(texts ...string) string {
 	var list []string
 	for _, c := range columns {
@@ -287,23 +284,23 @@ func neededColumns(texts ...string) string {
 	return strings.Join(list, ", ")
 }
 
-// arm is a table and the days that are taken from it.
-type arm struct {
+// tableDays is a table and the days to read from it.
+type tableDays struct {
 	table       string
 	first, last clock.Date
 }
 
-// arms are the facts of the days, or for those that are summed up ahead the
+// tablesToRead returns the tables of facts, and those of sums for days that have
 // sums.
-func (b *builder) arms(rolled run) []arm {
-	table, sums := b.p.Family.String(), b.sums()
-	list := []arm{{table, b.p.First, b.p.Last}}
+func (b *builder) tablesToRead(rolled summedDays) []tableDays {
+	table, sums := b.p.Family.String(), b.sumsPrefix()
+	list := []tableDays{{table, b.p.First, b.p.Last}}
 	switch {
-	case rolled == none:
+	case rolled == noSums:
 	case rolled.firstMonth > rolled.lastMonth:
-		list = []arm{{table, b.p.First, rolled.first - 1}, {sums + "_pentad", rolled.first, rolled.last}, {table, rolled.last + 1, b.p.Last}}
+		list = []tableDays{{table, b.p.First, rolled.first - 1}, {sums + "_pentad", rolled.first, rolled.last}, {table, rolled.last + 1, b.p.Last}}
 	default:
-		list = []arm{
+		list = []tableDays{
 			{table, b.p.First, rolled.first - 1},
 			{sums + "_pentad", rolled.first, rolled.firstMonth - 1},
 			{sums + "_month", rolled.firstMonth, rolled.lastMonth},
@@ -311,10 +308,10 @@ func (b *builder) arms(rolled run) []arm {
 			{table, rolled.last + 1, b.p.Last},
 		}
 	}
-	return slices.DeleteFunc(list, func(a arm) bool { return a.first > a.last })
+	return slices.DeleteFunc(list, func(a tableDays) bool { return a.first > a.last })
 }
 
-// joins writes what stands beside facts.
+// joins writes the joins of facts with the rates and with the tags of campaigns.
 func (b *builder) joins() {
 	if b.converts {
 		b.rates()
@@ -325,10 +322,10 @@ func (b *builder) joins() {
 	}
 }
 
-// sums is the beginning of the names of the smallest tables of sums that the
-// plan can be answered from.
-func (b *builder) sums() string {
-	audience := func(d string) bool { return texts[d].entity == fact.KindAudience }
+// sumsPrefix returns the prefix of the smallest tables of sums that can answer
+// the plan.
+func (b *builder) sumsPrefix() string {
+	audience := func(d string) bool { return entityAttributes[d].entity == fact.KindAudience }
 	if slices.ContainsFunc(b.p.Dimensions, audience) || b.p.Where != nil && mentions(b.p.Where, audience) {
 		return "base"
 	}
@@ -342,7 +339,7 @@ func converts(p *analytics.Plan, w *workspace) bool {
 		slices.ContainsFunc(w.sources, func(s source) bool { return s.Currency != p.Currency })
 }
 
-// rates joins to each fact of a source in another currency the rate of its day.
+// rates joins the rate of the day to each fact of a source in another currency.
 func (b *builder) rates() {
 	currencies := map[string]int32{}
 	var sources, sourceCurrency []int32
@@ -362,7 +359,7 @@ func (b *builder) rates() {
 	rateCurrency, day, over, under := []int32{}, []int32{}, []int64{}, []int64{}
 	for _, r := range b.p.Rates {
 		n, there := currencies[string(r.Currency)]
-		// A rate that cannot be one is none.
+		// Invalid rates are ignored.
 		if w := (when{n, int32(r.Date)}); there && !taken[w] && r.Over >= 0 && r.Under > 0 {
 			taken[w] = true
 			rateCurrency, day, over, under = append(rateCurrency, n), append(day, w.day), append(over, r.Over), append(under, r.Under)
@@ -374,14 +371,14 @@ func (b *builder) rates() {
 	b.bind(sources, sourceCurrency, rateCurrency, day, over, under)
 }
 
-// joinTexts joins what the dimensions need to the groups of numbers.
+// joinTexts joins the texts of the dimensions to the groups of numbers.
 func (b *builder) joinTexts() {
-	for _, d := range b.numbers() {
-		if t, ok := texts[d]; ok && !b.merged {
+	for _, d := range b.groupDimensions() {
+		if t, ok := entityAttributes[d]; ok && !b.merged {
 			b.text(fmt.Sprintf(" LEFT JOIN described %[1]s ON %[1]s.workspace = ? AND %[1]s.key = g.%[1]s", t.entity))
 			b.bind(b.w.key)
 		}
-		if _, ok := sourced[d]; ok {
+		if _, ok := sourceColumns[d]; ok {
 			b.text(" JOIN source s ON s.key = g.source")
 		}
 	}

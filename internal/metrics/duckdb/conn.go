@@ -19,36 +19,34 @@ const (
 
 var errClosed = errors.New("the facts are closed")
 
-// conn is a connection with the statements that were prepared on it. It stands
-// where database/sql would, because that copies every value once more and has
-// no door to the appender inside a transaction.
+// conn is a connection with its prepared statements. It replaces database/sql,
+// which copies every value once more and cannot use the appender in a
+// transaction.
 type conn struct {
 	*duckdb.Conn
 	statements map[string]*duckdb.Stmt
-	plans      map[string]plan
+	plans      map[string]plannedStatement
 }
 
-// plan is a statement without parameters, which keeps the plan that it was
-// made with, and how many changes there were then. One that was asked for only
-// once has no statement yet.
-type plan struct {
+// plannedStatement is a statement without parameters, and the change count at
+// which it was planned. A text seen once has no statement yet.
+type plannedStatement struct {
 	*duckdb.Stmt
 	changes int64
 }
 
-// Close ends the statement, if there is one.
-func (p plan) Close() error {
+// Close closes the statement, if it has one.
+func (p plannedStatement) Close() error {
 	if p.Stmt == nil {
 		return nil
 	}
 	return p.Stmt.Close()
 }
 
-// prepared returns a statement and what to call when it is done with. Those
-// with parameters are kept: DuckDB plans them anew with the values, in the
-// transaction that runs them, and only the parsing is saved. The plan of one
-// without is kept as it was made and goes wrong when the table's statistics
-// change (its issue 23704), so those are prepared every time; but see planned.
+// prepared returns a statement; done must be called after use. Statements with
+// parameters are cached, because DuckDB plans them on each run. Others are not,
+// because their plan becomes wrong when the statistics of the table change
+// (DuckDB issue 23704); see planned.
 func (c *conn) prepared(ctx context.Context, text string, keep bool) (s *duckdb.Stmt, done func() error, err error) {
 	nothing := func() error { return nil }
 	if s := c.statements[text]; s != nil {
@@ -62,15 +60,15 @@ func (c *conn) prepared(ctx context.Context, text string, keep bool) (s *duckdb.
 	if !keep {
 		return s, s.Close, nil
 	}
-	if err := makeRoom(c.statements, maxStatements); err != nil {
+	if err := evict(c.statements, maxStatements); err != nil {
 		return nil, nil, errors.Join(err, s.Close())
 	}
 	c.statements[text] = s
 	return s, nothing, nil
 }
 
-// makeRoom forgets arbitrary ones until there are fewer than most.
-func makeRoom[T io.Closer](kept map[string]T, most int) (err error) {
+// evict closes arbitrary statements until there are fewer than most.
+func evict[T io.Closer](kept map[string]T, most int) (err error) {
 	for text, s := range kept {
 		if len(kept) < most {
 			break
@@ -81,23 +79,22 @@ func makeRoom[T io.Closer](kept map[string]T, most int) (err error) {
 	return err
 }
 
-// planned returns a statement without parameters, nil when it is asked for the
-// first time. As long as there are no further changes it is planned once: that
-// takes as long as the rest of a small query, and who looks at a dashboard asks
-// the same ones again and again.
+// planned returns a statement without parameters. It returns nil on the first
+// call for a text. The plan is reused until the next change, because dashboards
+// repeat queries and planning takes as long as the rest of a small query.
 func (c *conn) planned(ctx context.Context, text string, changes int64) (*duckdb.Stmt, error) {
 	p, there := c.plans[text]
 	switch {
 	case !there:
-		if err := makeRoom(c.plans, maxStatements); err != nil {
+		if err := evict(c.plans, maxStatements); err != nil {
 			return nil, err
 		}
-		c.plans[text] = plan{}
+		c.plans[text] = plannedStatement{}
 		return nil, nil
 	case p.Stmt != nil && p.changes == changes:
 		return p.Stmt, nil
 	}
-	c.plans[text] = plan{}
+	c.plans[text] = plannedStatement{}
 	if err := p.Close(); err != nil {
 		return nil, err
 	}
@@ -105,17 +102,17 @@ func (c *conn) planned(ctx context.Context, text string, changes int64) (*duckdb
 	if err != nil {
 		return nil, fmt.Errorf("prepare: %w", err)
 	}
-	p = plan{made.(*duckdb.Stmt), changes}
+	p = plannedStatement{made.(*duckdb.Stmt), changes}
 	c.plans[text] = p
 	return p.Stmt, nil
 }
 
 func (c *conn) close() error {
-	return errors.Join(makeRoom(c.statements, 0), makeRoom(c.plans, 0), c.Close())
+	return errors.Join(evict(c.statements, 0), evict(c.plans, 0), c.Close())
 }
 
-// named numbers arguments. Text that is not UTF-8 cannot be in the file, so
-// that what is bound need not be either.
+// named numbers arguments. Text in the file is always UTF-8, so an argument that
+// is not matches nothing.
 func named(args []any) []driver.NamedValue {
 	list := make([]driver.NamedValue, len(args))
 	for i, v := range args {
@@ -141,15 +138,16 @@ func (c *conn) exec(ctx context.Context, text string, args ...any) (n int64, err
 	return r.RowsAffected()
 }
 
-// query calls each with every row. The row is used again for the next.
+// query calls each with every row. The row is reused for the next one.
 func (c *conn) query(ctx context.Context, each func(row []driver.Value) error, text string, args ...any) error {
-	return c.queryIn(ctx, here, each, text, args...)
+	return c.queryIn(ctx, runDirectly, each, text, args...)
 }
 
-// here runs f where it is called.
-func here(f func() error) error { return f() }
+// runDirectly calls f in this goroutine.
+func runDirectly(f func() error) error { return f() }
 
-// queryIn is query with the statement run by in, and its rows read here.
+// queryIn is query with a statement that in runs, such as withLowPriority. It
+// reads the rows in this goroutine.
 func (c *conn) queryIn(ctx context.Context, in func(func() error) error, each func(row []driver.Value) error, text string, args ...any) (err error) {
 	s, done, err := c.prepared(ctx, text, len(args) > 0)
 	if err != nil {
@@ -159,7 +157,7 @@ func (c *conn) queryIn(ctx context.Context, in func(func() error) error, each fu
 	return read(ctx, in, each, s, args)
 }
 
-// read runs a statement by in and calls each with every row of its result.
+// read runs a statement with in and calls each with every row of its result.
 func read(ctx context.Context, in func(func() error) error, each func(row []driver.Value) error, s *duckdb.Stmt, args []any) (err error) {
 	var rows driver.Rows
 	if err := in(func() (err error) { rows, err = s.QueryContext(ctx, named(args)); return err }); err != nil {
@@ -180,13 +178,13 @@ func read(ctx context.Context, in func(func() error) error, each func(row []driv
 	}
 }
 
-// inTransaction commits what f did, or takes all of it back.
+// inTransaction commits the changes of f, or rolls back if f fails.
 func (c *conn) inTransaction(ctx context.Context, f func() error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	// A canceled BEGIN may have begun a transaction all the same, which the next
-	// user of the connection would be in: neither it nor the end is canceled.
+	// A canceled BEGIN may still have started a transaction, which the next user
+	// of the connection would be in. So neither BEGIN nor the end is canceled.
 	whole := context.WithoutCancel(ctx)
 	if _, err := c.exec(whole, `BEGIN TRANSACTION`); err != nil {
 		return fmt.Errorf("begin: %w", err)
@@ -196,15 +194,15 @@ func (c *conn) inTransaction(ctx context.Context, f func() error) error {
 		return errors.Join(err, back)
 	}
 	if _, err := c.exec(whole, `COMMIT`); err != nil {
-		// It has ended the transaction or not; the next user finds none.
+		// The transaction may still be open; the next user must not be in it.
 		_, _ = c.exec(whole, `ROLLBACK`)
 		return fmt.Errorf("commit: %w", err)
 	}
 	return nil
 }
 
-// appendTo adds rows to a table. fill sets the row's values, which are used
-// again for the next.
+// appendTo adds rows to a table. fill sets the values of a row, which is reused
+// for the next one.
 func (c *conn) appendTo(ctx context.Context, catalog, table string, rows, columns int, fill func(i int, row []driver.Value)) (err error) {
 	if rows == 0 {
 		return nil
@@ -231,10 +229,10 @@ func (c *conn) appendTo(ctx context.Context, catalog, table string, rows, column
 	return nil
 }
 
-// scratch makes an empty table that only this connection sees. One that is
-// there is emptied, because the appender does not find the columns of one that
-// the transaction has replaced.
-func (c *conn) scratch(ctx context.Context, table, columns string) error {
+// temporaryTable creates an empty table that only this connection sees. An
+// existing one is emptied, because the appender does not find the columns of a
+// table that the transaction has replaced.
+func (c *conn) temporaryTable(ctx context.Context, table, columns string) error {
 	if _, err := c.exec(ctx, "CREATE TEMP TABLE IF NOT EXISTS "+table+" ("+columns+")"); err != nil {
 		return err
 	}
@@ -242,7 +240,7 @@ func (c *conn) scratch(ctx context.Context, table, columns string) error {
 	return err
 }
 
-// pool keeps connections for those who come next.
+// pool keeps idle connections.
 type pool struct {
 	connector *duckdb.Connector
 	mu        sync.Mutex
@@ -275,10 +273,10 @@ func (p *pool) take(ctx context.Context) (*conn, error) {
 		return nil, fmt.Errorf("connect: %w", err)
 	}
 	p.lent++
-	return &conn{Conn: made.(*duckdb.Conn), statements: map[string]*duckdb.Stmt{}, plans: map[string]plan{}}, nil
+	return &conn{Conn: made.(*duckdb.Conn), statements: map[string]*duckdb.Stmt{}, plans: map[string]plannedStatement{}}, nil
 }
 
-// use lends a connection to f.
+// use calls f with a connection of the pool.
 func (p *pool) use(ctx context.Context, f func(*conn) error) error {
 	c, err := p.take(ctx)
 	if err != nil {
@@ -298,7 +296,7 @@ func (p *pool) use(ctx context.Context, f func(*conn) error) error {
 	return f(c)
 }
 
-// close waits until every connection is back.
+// close waits until all connections are idle.
 func (p *pool) close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -10,14 +10,12 @@ import (
 	"fanfare/internal/analytics"
 )
 
-// maxTold is how many entities of all workspaces are remembered: about 200
-// bytes each.
-const maxTold = 300_000
+// maxCachedNames is the number of entities of all workspaces whose names are
+// cached, at about 200 bytes each.
+const maxCachedNames = 300_000
 
-// dictionary remembers what entities of a workspace are called. Texts are what
-// takes longest to find and to read of a group, and the same ones are asked for
-// again and again. It holds from one change of texts to the next, which begins
-// another.
+// dictionary caches the names of a workspace's entities, because reading them is
+// the slowest part of a query. A write that changes names starts a new one.
 type dictionary struct {
 	mu    sync.RWMutex
 	known map[int32]analytics.Value
@@ -27,7 +25,7 @@ func newDictionary() *dictionary {
 	return &dictionary{known: map[int32]analytics.Value{0: {Null: true}}}
 }
 
-// find fills in the values of entities that it knows and returns the others.
+// find sets the values of cached entities and returns the others.
 func (d *dictionary) find(entities []int32, values []analytics.Value) (missing []int32) {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
@@ -41,15 +39,14 @@ func (d *dictionary) find(entities []int32, values []analytics.Value) (missing [
 	return missing
 }
 
-// note remembers values.
-func (d *dictionary) note(values map[int32]analytics.Value) {
+func (d *dictionary) add(values map[int32]analytics.Value) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	maps.Copy(d.known, values)
 }
 
-// tell returns the values of entities.
-func (e *Engine) tell(ctx context.Context, w *workspace, entities []int32) ([]analytics.Value, error) {
+// entityValues returns the values of entities.
+func (e *Engine) entityValues(ctx context.Context, w *workspace, entities []int32) ([]analytics.Value, error) {
 	values := make([]analytics.Value, len(entities))
 	missing := w.texts.find(entities, values)
 	if len(missing) == 0 {
@@ -76,27 +73,26 @@ func (e *Engine) tell(ctx context.Context, w *workspace, entities []int32) ([]an
 			values[i] = v
 		}
 	}
-	e.remember(w, found)
+	e.cacheNames(w, found)
 	return values, nil
 }
 
-// remember notes what was found. When that is too much of all workspaces, it
-// begins again with this.
-func (e *Engine) remember(w *workspace, found map[int32]analytics.Value) {
-	if told := e.told.Add(int64(len(found))); told > maxTold {
+// cacheNames adds found names. Above maxCachedNames it first empties all caches.
+func (e *Engine) cacheNames(w *workspace, found map[int32]analytics.Value) {
+	if n := e.cachedNames.Add(int64(len(found))); n > maxCachedNames {
 		e.mu.Lock()
 		for _, known := range e.known {
 			if known != nil && known.texts != nil {
-				known.texts.forget()
+				known.texts.clear()
 			}
 		}
 		e.mu.Unlock()
-		e.told.Store(int64(len(found)))
+		e.cachedNames.Store(int64(len(found)))
 	}
-	w.texts.note(found)
+	w.texts.add(found)
 }
 
-func (d *dictionary) forget() {
+func (d *dictionary) clear() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	clear(d.known)

@@ -12,14 +12,14 @@ import (
 	"fanfare/internal/metrics/duckdb"
 )
 
-// batchNamed has i clicks for an ad that is called i.
+// batchNamed has i clicks for an ad with the name i.
 func batchNamed(i int) *fact.Batch {
 	r := fact.Row{Source: source, Date: first, Creative: fact.Entity{ExternalID: "ad", Name: strconv.Itoa(i)}}
 	r.Values.Set(fact.Clicks, int64(i))
 	return &fact.Batch{Workspace: "wks_1", Rows: []fact.Row{r}}
 }
 
-// named asks for the ad of batchNamed.
+// named queries the ad of batchNamed.
 func named(t *testing.T, e *duckdb.Engine) (label string, n int64) {
 	t.Helper()
 	groups, err := e.Query(context.Background(), &analytics.Plan{
@@ -32,11 +32,11 @@ func named(t *testing.T, e *duckdb.Engine) (label string, n int64) {
 	return groups[0].Values[0].Label, groups[0].Sums[0].N
 }
 
-// TestNamesTogether changes a name and a figure in one batch while others ask:
-// they always belong together.
+// TestNamesTogether changes a name and a number in one batch during queries. Each
+// query returns both of one batch.
 func TestNamesTogether(t *testing.T) {
 	t.Parallel()
-	e := open(t, t.TempDir())
+	e := openFiles(t, t.TempDir())
 	write(t, e, batchNamed(1))
 	ctx, stop := context.WithCancel(t.Context())
 	var group sync.WaitGroup
@@ -56,11 +56,11 @@ func TestNamesTogether(t *testing.T) {
 	group.Wait()
 }
 
-// TestNamesChange sees that a name is the one that was told last, by the
-// platform or by the record that it is linked to, however many are remembered.
+// TestNamesChange checks that a name is the latest one, of the platform or of the
+// linked record, however many names are cached.
 func TestNamesChange(t *testing.T) {
 	t.Parallel()
-	e := open(t, t.TempDir())
+	e := openFiles(t, t.TempDir())
 	mirror := func(name string) {
 		records := []fact.Record{{ID: "crt_1", Kind: fact.KindCreative, Name: name}}
 		if err := e.Mirror(t.Context(), "wks_1", records, clock.At(start)); err != nil {
@@ -79,7 +79,7 @@ func TestNamesChange(t *testing.T) {
 			write(t, e, &fact.Batch{Workspace: "wks_1", Links: []fact.Link{link}})
 		}},
 		{"renamed", "ours too", func() { mirror("ours too") }},
-		{"too much remembered", "ours too", func() { e.RememberTooMuch() }},
+		{"too much remembered", "ours too", func() { e.FillNameCache() }},
 		{"renamed after that", "still ours", func() { mirror("still ours") }},
 	} {
 		step.do()

@@ -19,7 +19,7 @@ import (
 	"fanfare/internal/metrics/numbers"
 )
 
-// Dump writes one state of all facts, also while others write.
+// Dump writes one snapshot of all facts. Writes can go on meanwhile.
 func (e *Engine) Dump(ctx context.Context, w io.Writer) error {
 	out, err := dump.NewWriter(w)
 	if err != nil {
@@ -50,15 +50,12 @@ func (e *Engine) Dump(ctx context.Context, w io.Writer) error {
 var usedWords = func() string {
 	var used []string
 	for _, table := range append([]string{dump.Replaced}, fact.Families...) {
-		for _, column := range wordColumns {
+		for _, column := range wordDimensions {
 			used = append(used, "SELECT DISTINCT workspace, "+column+" AS code FROM "+table)
 		}
 	}
 	return "(SELECT u.workspace, w.code, w.text FROM (" + strings.Join(used, " UNION ") + ") u JOIN word w ON w.code = u.code)"
 }()
-
-// wordColumns are the columns of facts that have the code of a word.
-var wordColumns = []string{"channel", "country", "age_range", "gender", "device"}
 
 // kindPositions is the position of an entity's kind, as SQL.
 var kindPositions = func() string {
@@ -111,16 +108,16 @@ func dumpTable(ctx context.Context, c *conn, t *dump.Table, out *dump.Writer) er
 	}, "SELECT "+strings.Join(list, ", ")+" FROM "+from+" ORDER BY "+order)
 }
 
-// spoolFile makes an empty file that statements may read and write.
+// spoolFile creates an empty file that statements may read and write.
 func spoolFile(dir string) (string, error) {
 	f, err := os.CreateTemp(dir, "*.parquet")
 	if err != nil {
-		return "", fmt.Errorf("make spool file: %w", err)
+		return "", fmt.Errorf("create spool file: %w", err)
 	}
 	return f.Name(), f.Close()
 }
 
-// sweepSpool removes what a crash has left.
+// sweepSpool deletes spool files that a crash left.
 func (e *Engine) sweepSpool() error {
 	left, err := os.ReadDir(e.spool)
 	if err != nil {
@@ -134,34 +131,21 @@ func (e *Engine) sweepSpool() error {
 	return nil
 }
 
-// reader stops reading when its context ends.
-type reader struct {
-	ctx context.Context
-	r   io.Reader
-}
-
-func (r reader) Read(b []byte) (int, error) {
-	if err := r.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return r.r.Read(b)
-}
-
 var errNotEmpty = errors.New("there are facts already: fill only an empty engine")
 
 // Fill reads a dump into an empty engine.
 func (e *Engine) Fill(ctx context.Context, r io.Reader) error {
-	err := e.alone(ctx, func(c *conn) error {
+	err := e.withoutWriters(ctx, func(c *conn) error {
 		if e.next.workspace != 1 {
 			return errNotEmpty
 		}
-		if err := e.inChange(ctx, c, func() error { return e.fill(ctx, c, bufio.NewReader(reader{ctx, r})) }); err != nil {
+		if err := e.inChange(ctx, c, func() error { return e.fill(ctx, c, bufio.NewReader(dump.WithContext(ctx, r))) }); err != nil {
 			return err
 		}
 		e.mu.Lock()
 		e.known = map[ident.ID]*workspace{}
 		e.mu.Unlock()
-		e.unsaved += e.care.unsaved
+		e.unsaved += e.maintenance.unsaved
 		return e.loadCommon(ctx, c)
 	})
 	if err != nil {

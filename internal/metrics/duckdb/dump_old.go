@@ -10,15 +10,14 @@ import (
 	"os"
 )
 
-// Backups of older programs have a dump of this kind: a tar of Parquet files, one
-// per table of the file, and at its end the manifest, without which it is not
-// complete.
+// manifestName is the last file of a dump of older programs: a tar of Parquet
+// files, one per table, and the manifest, without which the dump is not complete.
 const manifestName = "manifest.json"
 
 // oldVersion is the version of such a dump.
 const oldVersion = 3
 
-// manifest says what a dump must have.
+// manifest lists the tables and rows of an old dump.
 type manifest struct {
 	Version int              `json:"version"`
 	Rows    map[string]int64 `json:"rows"`
@@ -75,7 +74,7 @@ func nextEntry(in *tar.Reader, name string) error {
 	return nil
 }
 
-// checkManifest sees that everything came that was sent.
+// checkManifest checks that all rows were read.
 func checkManifest(in *tar.Reader, rows map[string]int64) error {
 	if err := nextEntry(in, manifestName); err != nil {
 		return err

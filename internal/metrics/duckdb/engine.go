@@ -1,9 +1,8 @@
-// Package duckdb keeps facts in one DuckDB file. It is an engine of package
-// metrics: rows in, sums out. It knows neither who asks nor what sums mean.
+// Package duckdb stores facts in one DuckDB file. It is an engine of package
+// metrics. It stores rows and returns sums; it does not check callers.
 //
-// Facts are narrow: every id and word is a small integer in them, because that
-// is what groups fastest and what lets a scan skip the days and workspaces that
-// nobody asked for. The texts are in tables beside them.
+// Facts have only small integers, which group fastest; texts are in other tables.
+// A scan skips blocks of other days and workspaces.
 package duckdb
 
 import (
@@ -30,19 +29,18 @@ import (
 
 var _ metrics.Engine = (*Engine)(nil)
 
-// Options say how much the engine may use.
+// Options limits the engine.
 type Options struct {
 	// Threads is how many cores queries may use, 0 for all.
 	Threads int
 	// MemoryMB bounds the memory of queries, 0 for 40 % of the machine's or
 	// of the container's.
 	MemoryMB int
-	// FactsOnly answers from the facts themselves also where months are
-	// summed up, to see what that is worth.
+	// FactsOnly ignores sums, for benchmarks.
 	FactsOnly bool
-	// Untended leaves the file as it is while it is open: it is for facts that
-	// are not in use yet, of which nothing may be forgotten.
-	Untended bool
+	// NoMaintenance is for facts that are not in use yet, whose undo data must
+	// stay.
+	NoMaintenance bool
 	// Founder finds whose workspaces share turns, nil for each on its own.
 	Founder fairqueue.FounderOf
 	Now     func() time.Time
@@ -55,80 +53,78 @@ type Engine struct {
 	threads     int
 	memoryMB    int
 	factsOnly   bool
-	care        care
+	maintenance maintenanceLimits
 	now         func() time.Time
 	log         *slog.Logger
 
 	pool *pool
-	// light and heavy are the queries that run and wait. They have places of
-	// their own, so that small queries never wait for large ones.
+	// light and heavy are the queues of small and large queries. Small queries
+	// never wait for large ones.
 	light, heavy *fairqueue.Queue
 	heavyFrom    int64
 
-	// writes are the changes of the file. One runs at a time: two at once would
-	// fail on each other's rows. What follows is guarded by it.
+	// writes is the queue of writes. One runs at a time, because two would fail on
+	// each other's rows. It guards next, writtenMonths, recordedWrites and unsaved.
 	writes *fairqueue.Queue
-	next   next
-	fresh  map[month]bool
-	// kept is how often keepNoted has run.
-	kept int
-	// unsaved is how many writes there were since the last checkpoint.
+	next   nextKeys
+	// writtenMonths has the months that were written since the last maintenance.
+	writtenMonths map[month]bool
+	// recordedWrites is the number of calls of writeRecorded.
+	recordedWrites int
+	// unsaved is the number of writes since the last checkpoint.
 	unsaved int
-	// changes counts the begin and the end of each change: it is odd while
-	// anything may change, and two equal even counts have nothing new between
-	// them.
+	// changes is odd during a write; equal even values mean that nothing changed.
 	changes atomic.Int64
 
 	// file is the file that was opened. It stays open until DuckDB has closed
 	// its own: closing it earlier would release the lock of this process.
 	file *os.File
 	info os.FileInfo
-	// written is the files after the last write, and overwritten says that
+	// written describes the files after our last write. overwritten means that
 	// another program has written to them since.
 	written     atomic.Pointer[written]
 	overwritten atomic.Bool
-	// id is the identity of the file, and generation counts the changes of its
-	// facts ever since it began.
+	// id is the identity of the file. generation is the number of changes of its
+	// facts since the file was created.
 	id         atomic.Pointer[string]
 	generation atomic.Int64
-	noted      atomic.Int64
+	recorded   atomic.Int64
 	writer     atomic.Pointer[string]
 
 	words atomic.Pointer[words]
 	mu    sync.Mutex
 	known map[ident.ID]*workspace
-	// epochs is the last epoch that was given.
+	// epochs is the last epoch assigned.
 	epochs int64
-	// told is how many entities are remembered, of all workspaces.
-	told atomic.Int64
+	// cachedNames is the number of cached entities of all workspaces.
+	cachedNames atomic.Int64
 
 	stop func()
 	done chan struct{}
 }
 
-// next are the keys that are given out next.
-type next struct{ workspace, source, entity, imported int32 }
+// nextKeys has the next key of each table.
+type nextKeys struct{ workspace, source, entity, imported int32 }
 
-// open are the files that this process has open. DuckDB keeps other processes
-// out, but hands out the same file twice in one.
-var open sync.Map
+// openFiles has the files that this process has open. DuckDB locks out other
+// processes, but opens the same file twice in one.
+var openFiles sync.Map
 
-// Open opens the facts of a folder, or begins them. Nothing but the file
-// itself and the folder spool beside it can be read or written through it
-// afterwards, whatever a statement says.
+// Open opens the facts of a folder, or creates them. SQL can access only the file
+// and the spool.
 func Open(ctx context.Context, dir string, o Options) (*Engine, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, fmt.Errorf("open facts: %w", err)
 	}
 	e := &Engine{
-		path: filepath.Join(dir, "facts.duckdb"), spool: filepath.Join(dir, "spool"), threads: o.Threads, memoryMB: o.MemoryMB, factsOnly: o.FactsOnly, care: usual, heavyFrom: heavyFrom, now: o.Now, log: o.Log,
-		fresh: map[month]bool{}, known: map[ident.ID]*workspace{}, done: make(chan struct{}),
+		path: filepath.Join(dir, "facts.duckdb"), spool: filepath.Join(dir, "spool"), threads: o.Threads, memoryMB: o.MemoryMB, factsOnly: o.FactsOnly, maintenance: defaultMaintenance, heavyFrom: heavyFrom, now: o.Now, log: o.Log,
+		writtenMonths: map[month]bool{}, known: map[ident.ID]*workspace{}, done: make(chan struct{}),
 	}
 	if e.threads == 0 {
 		e.threads = runtime.NumCPU()
 	}
-	// More heavy queries at once than cores take as long and need more memory.
+	// More large queries than cores finish no sooner and need more memory.
 	e.heavy = fairqueue.New(fairqueue.Limits{Work: "large queries", Running: max(e.threads, 2), PerWorkspace: maxHeavy}, o.Founder)
 	e.light = fairqueue.New(fairqueue.Limits{Work: "queries", Running: 2 * e.threads, PerWorkspace: maxLight}, o.Founder)
 	e.writes = fairqueue.New(fairqueue.Limits{Work: "writes of metrics", Running: 1, PerWorkspace: maxWrites}, o.Founder)
@@ -136,44 +132,44 @@ func Open(ctx context.Context, dir string, o Options) (*Engine, error) {
 		return nil, fmt.Errorf("open facts: %s has a question mark in it, which the driver takes for the end of the path: choose another folder", e.path)
 	}
 	if err := os.MkdirAll(e.spool, 0o700); err != nil {
-		return nil, fmt.Errorf("make spool: %w", err)
+		return nil, fmt.Errorf("create spool: %w", err)
 	}
-	if _, taken := open.LoadOrStore(e.path, true); taken {
+	if _, taken := openFiles.LoadOrStore(e.path, true); taken {
 		return nil, fmt.Errorf("open facts: %s is already open in this process: close it first", e.path)
 	}
-	// The threads that DuckDB starts for queries are like the one that opens it.
+	// Threads of DuckDB inherit the priority of the thread that opens it.
 	if err := withLowPriority(func() error { return e.begin(ctx) }); err != nil {
-		open.Delete(e.path)
+		openFiles.Delete(e.path)
 		return nil, fmt.Errorf("open facts in %s: %w", dir, err)
 	}
-	tending, stop := context.WithCancel(context.WithoutCancel(ctx))
-	if e.stop = stop; o.Untended {
+	maintaining, stop := context.WithCancel(context.WithoutCancel(ctx))
+	if e.stop = stop; o.NoMaintenance {
 		close(e.done)
 		return e, nil
 	}
-	go e.tendAlways(tending)
+	go e.maintainLoop(maintaining)
 	return e, nil
 }
 
-// How many requests for metrics and how many writes a workspace may have running
-// and waiting.
+// How many requests for metrics and how many writes of a workspace may run and
+// wait.
 const (
 	maxLight  = 64
 	maxHeavy  = 16
 	maxWrites = 32
 )
 
-// files are those of the facts in a folder.
+// files are the names of the files of facts.
 var files = []string{"facts.duckdb", "facts.duckdb.wal"}
 
-// format makes new files such that their log names the file that it belongs to:
-// DuckDB then refuses to open a file with the log of a later or another one.
-const format = "?storage_compatibility_version=v1.4.0"
+// openOptions makes the log of new files name its file. DuckDB then refuses to
+// open a file with the log of a later or another one.
+const openOptions = "?storage_compatibility_version=v1.4.0"
 
 func (e *Engine) begin(ctx context.Context) error {
 	var locked sync.Once
-	connector, err := duckdb.NewConnector(e.path+format, func(c driver.ExecerContext) (err error) {
-		locked.Do(func() { err = confine(ctx, c, e.spool, e.threads, e.memoryMB) })
+	connector, err := duckdb.NewConnector(e.path+openOptions, func(c driver.ExecerContext) (err error) {
+		locked.Do(func() { err = restrict(ctx, c, e.spool, e.threads, e.memoryMB) })
 		return err
 	})
 	if err != nil {
@@ -181,7 +177,7 @@ func (e *Engine) begin(ctx context.Context) error {
 	}
 	e.pool = newPool(connector)
 	err = e.pool.use(ctx, func(c *conn) error {
-		// The file is ours alone now, and so is what lies in the spool.
+		// No other process has the file open, so files in the spool are ours.
 		if err := e.sweepSpool(); err != nil {
 			return err
 		}
@@ -198,22 +194,21 @@ func (e *Engine) begin(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(err, e.pool.close())
 	}
-	e.noteFiles(e.changes.Load())
+	e.recordFiles(e.changes.Load())
 	return nil
 }
 
-// useless are the parts of DuckDB's optimizer that find nothing in statements
-// as those here: small tables are joined to facts in the order in which they
-// are written, and nothing is said twice. Looking takes up to a tenth of a
-// small query's time.
-const useless = "join_order,common_subplan"
+// disabledOptimizers are parts of the optimizer that do not help here: statements
+// join small tables to facts in the best order and repeat no part. They take up
+// to a tenth of the time of a small query.
+const disabledOptimizers = "join_order,common_subplan"
 
-// confine sets the bounds of a database and locks them. Settings are common to
-// all its connections, so it is done once.
-func confine(ctx context.Context, c driver.ExecerContext, spool string, threads, memoryMB int) error {
+// restrict sets the limits of a database and locks them. All connections share
+// these settings, so it runs once.
+func restrict(ctx context.Context, c driver.ExecerContext, spool string, threads, memoryMB int) error {
 	if memoryMB == 0 {
 		var err error
-		if memoryMB, err = allowance(ctx, c.(driver.QueryerContext)); err != nil {
+		if memoryMB, err = defaultMemory(ctx, c.(driver.QueryerContext)); err != nil {
 			return err
 		}
 	}
@@ -221,16 +216,16 @@ func confine(ctx context.Context, c driver.ExecerContext, spool string, threads,
 		SET autoinstall_known_extensions = false; SET autoload_known_extensions = false;
 		SET preserve_insertion_order = true; SET disabled_optimizers = '%s';
 		SET allowed_directories = [%s]; SET enable_external_access = false; SET lock_configuration = true`,
-		threads, memoryMB, useless, quote(spool)), nil)
+		threads, memoryMB, disabledOptimizers, quote(spool)), nil)
 	if err != nil {
 		return fmt.Errorf("lock settings: %w", err)
 	}
 	return nil
 }
 
-// allowance is half of what DuckDB would take: it knows the container's limit
-// and takes 80 % of it.
-func allowance(ctx context.Context, c driver.QueryerContext) (int, error) {
+// defaultMemory returns half of DuckDB's default, which is 80 % of the memory of
+// the machine or container.
+func defaultMemory(ctx context.Context, c driver.QueryerContext) (int, error) {
 	rows, err := c.QueryContext(ctx, `SELECT current_setting('memory_limit')`, nil)
 	if err != nil {
 		return 0, fmt.Errorf("read memory limit: %w", err)
@@ -249,11 +244,11 @@ func allowance(ctx context.Context, c driver.QueryerContext) (int, error) {
 	return max(int(amount*scale/2), 64), nil
 }
 
-// quote writes a text as a literal, for the few statements that take no
-// parameters. It is never used on what a caller sends.
+// quote returns a text as an SQL literal, for statements that take no parameters.
+// It is never used for text of a caller.
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
-// Close waits for what is running and closes the file.
+// Close waits for running queries and writes, then closes the file.
 func (e *Engine) Close() error {
 	e.stop()
 	<-e.done
@@ -265,11 +260,11 @@ func (e *Engine) Close() error {
 	intact := !errors.Is(e.CheckFiles(), ErrOverwritten)
 	e.changes.Add(1)
 	if intact {
-		e.saveLast()
+		e.checkpointBeforeClose()
 	}
 	err = e.pool.close()
 	_ = e.file.Close()
-	open.Delete(e.path)
+	openFiles.Delete(e.path)
 	if err != nil {
 		return fmt.Errorf("close facts: %w", err)
 	}

@@ -34,7 +34,7 @@ func options(now *time.Time) duckdb.Options {
 	return duckdb.Options{Threads: 2, MemoryMB: 512, Now: func() time.Time { return *now }, Log: slog.New(slog.DiscardHandler)}
 }
 
-func open(t testing.TB, dir string) *duckdb.Engine {
+func openFiles(t testing.TB, dir string) *duckdb.Engine {
 	t.Helper()
 	now := start
 	return openAt(t, dir, &now)
@@ -61,8 +61,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// child writes facts until it is killed, and tells of each batch when it is
-// written.
+// child writes facts until it is killed, and prints a line after each batch.
 func child(dir string) {
 	now := start
 	e, err := duckdb.Open(context.Background(), dir, options(&now))
@@ -94,7 +93,7 @@ func batchOf(i int) *fact.Batch {
 	return b
 }
 
-// clicks are all of the workspace.
+// clicks returns the sum of the workspace.
 func clicks(t testing.TB, e metrics.Engine) int64 {
 	t.Helper()
 	groups, err := e.Query(context.Background(), &analytics.Plan{
@@ -119,11 +118,11 @@ func write(t testing.TB, e metrics.Engine, b *fact.Batch) {
 
 func TestEngine(t *testing.T) {
 	t.Parallel()
-	metricstest.Run(t, func(t testing.TB) metrics.Engine { return open(t, t.TempDir()) })
+	metricstest.Run(t, func(t testing.TB) metrics.Engine { return openFiles(t, t.TempDir()) })
 }
 
-// TestDrillMaintained does the same random work on facts that are in order and
-// summed up by months, however few they are.
+// TestDrillMaintained does the same random work on facts that are sorted and
+// summed by months, however few they are.
 func TestDrillMaintained(t *testing.T) {
 	t.Parallel()
 	worlds := uint64(2)
@@ -132,13 +131,13 @@ func TestDrillMaintained(t *testing.T) {
 	}
 	rolled := 0
 	for seed := range worlds {
-		e := open(t, t.TempDir())
+		e := openFiles(t, t.TempDir())
 		e.RollFrom(1)
 		metricstest.Compare(t, e, seed+1000, 12, 30, func() {
 			if err := e.Maintain(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			n, err := e.Rolled(t.Context(), "wks_one")
+			n, err := e.RolledMonths(t.Context(), "wks_one")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -150,7 +149,7 @@ func TestDrillMaintained(t *testing.T) {
 	}
 }
 
-// TestReopen sees that nothing lives only in memory.
+// TestReopen checks that all state is in the file.
 func TestReopen(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -175,8 +174,8 @@ func TestReopen(t *testing.T) {
 	}
 }
 
-// TestConfined tries to get out of the file, in a folder whose name tries to
-// get out of the setting.
+// TestConfined tries to access other files, in a folder whose name tries to break
+// out of the setting.
 func TestConfined(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "o'b']; SET x = ['")
@@ -187,7 +186,7 @@ func TestConfined(t *testing.T) {
 	if err := os.WriteFile(secret, []byte("a\n1\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	e := open(t, dir)
+	e := openFiles(t, dir)
 	quoted := strings.ReplaceAll(dir, "'", "''")
 	for _, text := range []string{
 		"SELECT * FROM read_csv('" + quoted + "/secret.csv')",
@@ -215,11 +214,11 @@ func TestConfined(t *testing.T) {
 	}
 }
 
-// TestOpenedTwice sees that a file has one owner.
+// TestOpenedTwice checks that a file can be open only once.
 func TestOpenedTwice(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	e := open(t, dir)
+	e := openFiles(t, dir)
 	now := start
 	if _, err := duckdb.Open(t.Context(), dir, options(&now)); err == nil || !strings.Contains(err.Error(), "already open") {
 		t.Errorf("a second time: got %v", err)
@@ -244,8 +243,8 @@ func runChild(t *testing.T, dir string) *exec.Cmd {
 	return c
 }
 
-// TestCrashDrill kills the process in the middle of its work: what was told to
-// be written is there, and no batch is there in part.
+// TestCrashDrill kills the process during writes: every acknowledged batch is
+// stored, and no batch in part.
 func TestCrashDrill(t *testing.T) {
 	t.Parallel()
 	rounds := 2
@@ -262,9 +261,9 @@ func TestCrashDrill(t *testing.T) {
 		if err := c.Start(); err != nil {
 			t.Fatal(err)
 		}
-		told := 0
-		for lines := bufio.NewScanner(out); told < 4+round%7 && lines.Scan(); {
-			told = len(lines.Text())
+		acknowledged := 0
+		for lines := bufio.NewScanner(out); acknowledged < 4+round%7 && lines.Scan(); {
+			acknowledged = len(lines.Text())
 		}
 		if err := c.Process.Kill(); err != nil {
 			t.Fatal(err)
@@ -275,8 +274,8 @@ func TestCrashDrill(t *testing.T) {
 		if err != nil {
 			t.Fatalf("open after the crash: %v", err)
 		}
-		if got := clicks(t, e); got < int64(10*told) || got%10 != 0 {
-			t.Errorf("clicks after the crash: got %d want a multiple of ten, at least %d", got, 10*told)
+		if got := clicks(t, e); got < int64(10*acknowledged) || got%10 != 0 {
+			t.Errorf("clicks after the crash: got %d want a multiple of ten, at least %d", got, 10*acknowledged)
 		}
 		write(t, e, batchOf(0))
 		if err := e.Close(); err != nil {
@@ -285,8 +284,8 @@ func TestCrashDrill(t *testing.T) {
 	}
 }
 
-// TestUndoEnds sees that an import is final after thirty days and that nothing
-// of what it replaced is kept.
+// TestUndoEnds checks that an import is final after thirty days and that what it
+// replaced is deleted.
 func TestUndoEnds(t *testing.T) {
 	t.Parallel()
 	now := start
@@ -315,14 +314,14 @@ func TestUndoEnds(t *testing.T) {
 	}
 }
 
-// TestKeptStatements sees that a statement that is kept is planned anew: plans
-// hold what was known of the table when they were made.
+// TestKeptStatements checks that a cached statement is planned again: plans
+// depend on the statistics of the table.
 func TestKeptStatements(t *testing.T) {
 	t.Parallel()
-	e := open(t, t.TempDir())
+	e := openFiles(t, t.TempDir())
 	want := []int32{}
 	for _, code := range []int32{1, 2, 300, 70_000, 2_000_000_000} {
-		if got, err := e.Above(t.Context(), 0); err != nil || !slices.Equal(got, want) {
+		if got, err := e.CodesAbove(t.Context(), 0); err != nil || !slices.Equal(got, want) {
 			t.Errorf("got %v, %v want %v", got, err, want)
 		}
 		if err := e.Exec(t.Context(), fmt.Sprintf("INSERT INTO word VALUES (%d, '')", code)); err != nil {
@@ -332,11 +331,11 @@ func TestKeptStatements(t *testing.T) {
 	}
 }
 
-// TestInterrupted sees that a running statement ends with its context: it
-// would run for hours.
+// TestInterrupted checks that a running statement ends with its context. It would
+// run for hours.
 func TestInterrupted(t *testing.T) {
 	t.Parallel()
-	e := open(t, t.TempDir())
+	e := openFiles(t, t.TempDir())
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() {
@@ -352,12 +351,12 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// TestDumpLeavesNothing sees that the spool is empty after a dump, whether it
-// worked or not.
+// TestDumpLeavesNothing checks that the spool is empty after a dump, failed or
+// not.
 func TestDumpLeavesNothing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	e := open(t, dir)
+	e := openFiles(t, dir)
 	write(t, e, batchOf(3))
 	var dump bytes.Buffer
 	if err := e.Dump(t.Context(), &dump); err != nil {

@@ -11,14 +11,13 @@ import (
 	"fanfare/internal/metrics/numbers"
 )
 
-// entities finds the file's numbers for those of a batch, and brings names and
-// links up to date.
+// entities returns the keys of a batch's entities and updates names and links.
 func (t *change) entities(ctx context.Context, s *numbers.BatchEntities) ([]int32, error) {
 	keys := make([]int32, len(s.List)+1)
 	if len(s.List) == 0 {
 		return keys, nil
 	}
-	if err := t.c.scratch(ctx, "seen", "n INTEGER, connection VARCHAR, kind VARCHAR, external VARCHAR"); err != nil {
+	if err := t.c.temporaryTable(ctx, "seen", "n INTEGER, connection VARCHAR, kind VARCHAR, external VARCHAR"); err != nil {
 		return nil, err
 	}
 	err := t.c.appendTo(ctx, "temp", "seen", len(s.List), 4, func(i int, row []driver.Value) {
@@ -42,7 +41,7 @@ func (t *change) entities(ctx context.Context, s *numbers.BatchEntities) ([]int3
 		return nil, err
 	}
 	if len(old) > 0 {
-		t.w.texts, t.shifts = nil, true
+		t.w.texts, t.invalidates = nil, true
 		if _, err := t.c.exec(ctx, "DELETE FROM entity WHERE workspace = ? AND key IN (SELECT unnest(?::INTEGER[]))", t.w.key, old); err != nil {
 			return nil, err
 		}
@@ -65,11 +64,11 @@ func (t *change) entities(ctx context.Context, s *numbers.BatchEntities) ([]int3
 	})
 }
 
-// Mirror notes how records look now. Tags that a record has no more are gone.
+// Mirror stores copies of records and removes old tags.
 func (e *Engine) Mirror(ctx context.Context, id ident.ID, records []fact.Record, through clock.Instant) error {
 	err := e.write(ctx, id, 0, func(t *change) error {
 		t.w.mirrored = through
-		// The last of several with one id is the one that counts.
+		// Of several records with one id the last one counts.
 		index := map[ident.ID]int{}
 		for i, r := range records {
 			index[r.ID] = i
@@ -91,10 +90,10 @@ func (e *Engine) Mirror(ctx context.Context, id ident.ID, records []fact.Record,
 				once[tag] = true
 			}
 		}
-		if t.same = len(ids) == 0; t.same {
+		if t.unchanged = len(ids) == 0; t.unchanged {
 			return nil
 		}
-		t.w.texts, t.shifts = nil, true
+		t.w.texts, t.invalidates = nil, true
 		for _, text := range []string{
 			"DELETE FROM record WHERE workspace = ? AND id IN (SELECT unnest(?::VARCHAR[]))",
 			"DELETE FROM tag WHERE workspace = ? AND record IN (SELECT unnest(?::VARCHAR[]))",

@@ -7,21 +7,21 @@ import (
 	"fanfare/internal/ident"
 )
 
-// RollFrom lets smaller workspaces have their months summed up.
-func (e *Engine) RollFrom(rows int64) { e.care.rollFrom = rows }
+// RollFrom makes smaller workspaces get sums of months.
+func (e *Engine) RollFrom(rows int64) { e.maintenance.rollFrom = rows }
 
 // HeavyFrom makes queries of fewer facts heavy.
 func (e *Engine) HeavyFrom(rows int64) { e.heavyFrom = rows }
 
-// Exec runs any statement, as somebody would who had found a way in.
+// Exec runs any statement, like an attacker who can run SQL.
 func (e *Engine) Exec(ctx context.Context, text string) error {
-	return e.alone(ctx, func(c *conn) error {
+	return e.withoutWriters(ctx, func(c *conn) error {
 		_, err := c.exec(ctx, text)
 		return err
 	})
 }
 
-// Count runs a statement that gives one number.
+// Count runs a statement that returns one number.
 func (e *Engine) Count(ctx context.Context, text string) (n int64, err error) {
 	err = e.pool.use(ctx, func(c *conn) error {
 		return c.query(ctx, func(row []driver.Value) error { n = row[0].(int64); return nil }, text)
@@ -29,8 +29,8 @@ func (e *Engine) Count(ctx context.Context, text string) (n int64, err error) {
 	return n, err
 }
 
-// Above lists codes with a statement that is kept between calls.
-func (e *Engine) Above(ctx context.Context, code int32) (list []int32, err error) {
+// CodesAbove lists codes with a statement that is cached between calls.
+func (e *Engine) CodesAbove(ctx context.Context, code int32) (list []int32, err error) {
 	err = e.pool.use(ctx, func(c *conn) error {
 		return c.query(ctx, func(row []driver.Value) error { list = append(list, row[0].(int32)); return nil },
 			"SELECT code FROM word WHERE code > ? ORDER BY code", code)
@@ -38,8 +38,8 @@ func (e *Engine) Above(ctx context.Context, code int32) (list []int32, err error
 	return list, err
 }
 
-// Rolled is how many months of a workspace are summed up.
-func (e *Engine) Rolled(ctx context.Context, id ident.ID) (int, error) {
+// RolledMonths returns the number of months of a workspace that have sums.
+func (e *Engine) RolledMonths(ctx context.Context, id ident.ID) (int, error) {
 	w, err := e.workspace(ctx, id)
 	if err != nil || w == nil {
 		return 0, err
@@ -47,5 +47,5 @@ func (e *Engine) Rolled(ctx context.Context, id ident.ID) (int, error) {
 	return len(w.rolled), nil
 }
 
-// RememberTooMuch pretends that as many entities are remembered as may be.
-func (e *Engine) RememberTooMuch() { e.told.Store(maxTold) }
+// FillNameCache pretends that the cache of names is full.
+func (e *Engine) FillNameCache() { e.cachedNames.Store(maxCachedNames) }

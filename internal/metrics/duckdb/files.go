@@ -12,32 +12,32 @@ import (
 )
 
 var (
-	// ErrDisplaced says that the file was removed or replaced since it was
-	// opened: what is written then is lost when the file is closed.
+	// ErrDisplaced means that the file was removed or replaced since it was
+	// opened. Later writes are lost when the file is closed.
 	ErrDisplaced = errors.New("the file of the facts was removed or replaced")
-	// ErrOverwritten says that another program has written to the file, or to
-	// its log, since it was opened: what is read then may not be what was
-	// stored. It stays until the engine is closed.
+	// ErrOverwritten means that another program has written to the file, or to
+	// its log, since it was opened. Results may be wrong. It stays until the
+	// engine is closed.
 	ErrOverwritten = errors.New("another program has overwritten the file of the facts")
 )
 
-// A file of DuckDB begins with a header that has a random id of the file and
-// never changes, and two headers of which every checkpoint replaces the older
-// one by one with the next number.
+// A DuckDB file begins with a header that has a random id and never changes. Two
+// more headers follow; each checkpoint overwrites the older one with the next
+// number.
 const (
 	headerBytes = 4096
 	numberAt    = 8
-	// logTail is how much of the end of the log is compared. It has rows and
-	// checksums of the last write.
+	// logTail is the number of bytes compared at the end of the log. They have
+	// rows and checksums of the last write.
 	logTail = 4096
 )
 
-// written is the files as this engine has left them.
+// written describes the files after a write of this engine.
 type written struct {
-	// changes is that of the engine when nobody had written since.
+	// changes is the change count of the engine after that write.
 	changes int64
 	main    *datadir.Written
-	// log is nil where there is none.
+	// log is nil if the file has none.
 	log *datadir.Written
 }
 
@@ -49,16 +49,16 @@ func checkpointOf(headers []byte) (n uint64) {
 	return n
 }
 
-// follows reports whether headers can be those of a file after it had those of
-// before.
-func follows(headers, before []byte) bool {
-	if len(headers) < headerBytes || len(before) < headerBytes {
-		return len(headers) == len(before)
+// follows reports whether a file can have these headers after it had the previous
+// ones.
+func follows(headers, previous []byte) bool {
+	if len(headers) < headerBytes || len(previous) < headerBytes {
+		return len(headers) == len(previous)
 	}
-	return bytes.Equal(headers[:headerBytes], before[:headerBytes]) && checkpointOf(headers) >= checkpointOf(before)
+	return bytes.Equal(headers[:headerBytes], previous[:headerBytes]) && checkpointOf(headers) >= checkpointOf(previous)
 }
 
-// readFiles reads the files while nobody writes.
+// readFiles reads the files. No write may run.
 func (e *Engine) readFiles() (w written, err error) {
 	if w.main, err = datadir.ReadWritten(e.file, datadir.Part{Length: 3 * headerBytes}); err != nil {
 		return w, err
@@ -80,18 +80,18 @@ func (e *Engine) readFiles() (w written, err error) {
 	return w, err
 }
 
-// noteFiles records the files after a write, which began with those of before.
-// It finds out whether another program has written to them meanwhile: a write
-// without a checkpoint only appends to the log.
-func (e *Engine) noteFiles(changes int64) {
+// recordFiles compares the files with the state before the write and stores the
+// new state. A write without a checkpoint only appends to the log, so it finds
+// writes of another program.
+func (e *Engine) recordFiles(changes int64) {
 	now, err := e.readFiles()
 	if err != nil {
-		e.written.Store(nil) // they are not compared until the next write
+		e.written.Store(nil) // not compared until the next write
 		return
 	}
 	if before := e.written.Load(); before != nil {
 		checkpointed := checkpointOf(now.main.Content()) > checkpointOf(before.main.Content())
-		if !follows(now.main.Content(), before.main.Content()) || !checkpointed && before.log != nil && !e.logHolds(before.log) {
+		if !follows(now.main.Content(), before.main.Content()) || !checkpointed && before.log != nil && !e.logUnchanged(before.log) {
 			e.overwritten.Store(true)
 		}
 	}
@@ -99,26 +99,24 @@ func (e *Engine) noteFiles(changes int64) {
 	e.written.Store(&now)
 }
 
-// logHolds reports whether the log has the bytes that it had.
-func (e *Engine) logHolds(was *datadir.Written) bool {
+// logUnchanged reports whether the log still has the bytes of the last write.
+func (e *Engine) logUnchanged(was *datadir.Written) bool {
 	log, err := os.Open(e.path + ".wal")
 	if err != nil {
-		return true // CheckFiles tells
+		return true // CheckFiles reports it
 	}
 	defer func() { _ = log.Close() }()
 	return was.Holds(log)
 }
 
-// CheckFiles returns ErrDisplaced or ErrOverwritten, nil if the files are as
-// this engine has left them. Whoever reads calls it afterwards. It costs two
-// calls to the system (BenchmarkFiles), and reads the headers of the file while
-// a write is under way.
+// CheckFiles returns ErrDisplaced or ErrOverwritten, nil if the files are as this
+// engine left them. Call it after every read. It costs two system calls
+// (BenchmarkFiles). During a write it reads the headers of the file.
 func (e *Engine) CheckFiles() error {
 	if e.overwritten.Load() {
 		return ErrOverwritten
 	}
-	// What was written is loaded before the file is looked at: a write in between
-	// raises changes, so that an earlier look is never compared with a later write.
+	// Load written before Stat; a write in between raises changes.
 	was := e.written.Load()
 	now, err := os.Stat(e.path)
 	switch {
@@ -148,7 +146,7 @@ func (e *Engine) CheckFiles() error {
 	return err
 }
 
-// compare compares the files with what they were after the last write.
+// compare compares the files with their state after the last write.
 func (e *Engine) compare(was *written, now os.FileInfo) error {
 	next := *was
 	if !was.main.Same(now) {
@@ -184,12 +182,11 @@ func (e *Engine) compare(was *written, now os.FileInfo) error {
 	return nil
 }
 
-// saveLast moves the log into the file before it is closed. DuckDB itself does not
-// do that here, because it would do so to a file that another program has
-// overwritten.
-func (e *Engine) saveLast() {
+// checkpointBeforeClose moves the log into the file. DuckDB does not do it here,
+// because it would also do so to a file that another program has overwritten.
+func (e *Engine) checkpointBeforeClose() {
 	ctx := context.Background()
-	// Where it fails, the log is kept for the next start.
+	// If it fails, the log stays for the next start.
 	_ = e.pool.use(ctx, func(c *conn) error {
 		_, err := c.exec(ctx, "CHECKPOINT")
 		return err

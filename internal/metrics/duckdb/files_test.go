@@ -20,8 +20,8 @@ func fed(t *testing.T, dir string, batches ...int) *duckdb.Engine {
 	t.Helper()
 	now := start
 	o := options(&now)
-	// On a busy machine, care in the background would write between two steps.
-	o.Untended = true
+	// On a busy machine, maintenance would write between two steps.
+	o.NoMaintenance = true
 	e, err := duckdb.Open(t.Context(), dir, o)
 	if err != nil {
 		t.Fatal(err)
@@ -50,9 +50,9 @@ func readFile(t *testing.T, path string) []byte {
 	return b
 }
 
-// TestOverwritten writes over the files of an open engine, in place as cp does.
-// The engine knows, writes nothing to them any more, and another engine can
-// begin in their place.
+// TestOverwritten overwrites the files of an open engine, in place as cp does.
+// The engine reports it and writes no more, and another engine can open the
+// files.
 func TestOverwritten(t *testing.T) {
 	t.Parallel()
 	const file, log = "facts.duckdb", "facts.duckdb.wal"
@@ -134,8 +134,8 @@ func TestOverwritten(t *testing.T) {
 	}
 }
 
-// TestFilesTouched gives the files other times and writes the same bytes again.
-// That is no fault.
+// TestFilesTouched changes the times of the files and writes the same bytes
+// again. That is no error.
 func TestFilesTouched(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -163,8 +163,8 @@ func TestFilesTouched(t *testing.T) {
 	closed(t, e)
 }
 
-// TestOwnWrites does everything at once that writes to the files, and looks at
-// them all the time. None of it is taken for a fault.
+// TestOwnWrites runs all kinds of writes concurrently and checks the files
+// meanwhile. None of them is reported.
 func TestOwnWrites(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -222,9 +222,9 @@ func TestOwnWrites(t *testing.T) {
 	closed(t, fed(t, dir, 1))
 }
 
-// BenchmarkFiles measures what every question pays twice.
+// BenchmarkFiles measures CheckFiles, which every query calls twice.
 func BenchmarkFiles(b *testing.B) {
-	e := open(b, b.TempDir())
+	e := openFiles(b, b.TempDir())
 	if err := e.Write(b.Context(), batchOf(1)); err != nil {
 		b.Fatal(err)
 	}

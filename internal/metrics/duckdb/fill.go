@@ -11,25 +11,25 @@ import (
 	"fanfare/internal/metrics/numbers"
 )
 
-// fillRows is how many rows are appended at once.
+// fillRows is the number of rows appended at once.
 const fillRows = 10_000
 
-// filler reads a dump into empty tables. Numbers of a dump belong to a workspace,
-// those of the file to all: everything gets a new number.
+// filler reads a dump into empty tables. A dump numbers per workspace, the file
+// for all workspaces, so everything is renumbered.
 type filler struct {
 	ctx context.Context //nolint:containedctx // it lives as long as the call of fillFrom
 	c   *conn
 	now *dump.Table
-	// rows are those of now that are not yet appended, counts all of a table.
+	// rows of now that are not appended yet; counts are rows per table.
 	rows   [][]driver.Value
 	counts map[string]int64
 	// sources, entities and imports have the new numbers, words the new codes.
 	sources, entities, imports, words map[oldNumber]int32
 	// codes are the new codes of words by their text.
 	codes map[string]int32
-	// waiting are imports that get a number when all are known: numbers rise with
-	// the time of a write, across workspaces.
-	waiting [][]driver.Value
+	// unnumbered has the imports until all are read: their numbers rise with the
+	// time of a write, across workspaces.
+	unnumbered [][]driver.Value
 }
 
 // oldNumber is a number in a dump.
@@ -66,8 +66,8 @@ func (f *filler) end() error {
 }
 
 func (f *filler) numberImports() {
-	// Columns of waiting imports: key, workspace, id, written.
-	slices.SortStableFunc(f.waiting, func(a, b []driver.Value) int {
+	// Columns of an import: key, workspace, id, written.
+	slices.SortStableFunc(f.unnumbered, func(a, b []driver.Value) int {
 		x, y := a[3].(int64), b[3].(int64)
 		switch {
 		case x < y:
@@ -77,14 +77,14 @@ func (f *filler) numberImports() {
 		}
 		return 0
 	})
-	for i, row := range f.waiting {
+	for i, row := range f.unnumbered {
 		f.imports[oldNumber{row[1].(int32), row[0].(int32)}] = int32(i + 1)
 		row[0] = int32(i + 1)
 	}
-	f.rows, f.waiting = f.waiting, nil
+	f.rows, f.unnumbered = f.unnumbered, nil
 }
 
-// row passes a row on, with new numbers. The row is valid only until it returns.
+// row appends a row with new numbers. The row is valid only until it returns.
 func (f *filler) row(row []dump.Value) error {
 	if f.now.Name == dump.Words {
 		return f.word(row)
@@ -96,7 +96,7 @@ func (f *filler) row(row []dump.Value) error {
 		case f.now.Text(i):
 			out[i] = string(v.Text)
 		case v.Null:
-		case large(f.now.Name, column):
+		case is64Bit(f.now.Name, column):
 			out[i] = v.Number
 		default:
 			n, err := f.number(workspace, column, int32(v.Number))
@@ -107,7 +107,7 @@ func (f *filler) row(row []dump.Value) error {
 		}
 	}
 	if f.now.Name == dump.Imports {
-		f.waiting = append(f.waiting, []driver.Value{out[1], out[0], out[2], out[3]})
+		f.unnumbered = append(f.unnumbered, []driver.Value{out[1], out[0], out[2], out[3]})
 		return nil
 	}
 	f.rows = append(f.rows, f.arrange(out))
@@ -117,7 +117,7 @@ func (f *filler) row(row []dump.Value) error {
 	return f.flush()
 }
 
-// arrange brings the columns of a row into the order of the file's table.
+// arrange sorts the columns of a row in the order of the file's table.
 func (f *filler) arrange(row []driver.Value) []driver.Value {
 	switch f.now.Name {
 	case dump.Sources:
@@ -131,8 +131,8 @@ func (f *filler) arrange(row []driver.Value) []driver.Value {
 	return row
 }
 
-// large reports whether a column has 64 bits.
-func large(table, column string) bool {
+// is64Bit reports whether a column has 64 bits.
+func is64Bit(table, column string) bool {
 	switch table {
 	case dump.Workspaces:
 		return column == "generation" || column == "mirrored"
@@ -146,7 +146,7 @@ func isMeasure(column string) bool {
 	return !slices.Contains(numbers.KeyColumns, column) && slices.Contains(numbers.FactColumns, column) && column != "workspace" && column != "import"
 }
 
-// number returns the new number for one of a workspace.
+// number returns the new number for a number of a workspace.
 func (f *filler) number(workspace int32, column string, n int32) (int32, error) {
 	old, known := oldNumber{workspace, n}, true
 	switch {
@@ -161,10 +161,10 @@ func (f *filler) number(workspace int32, column string, n int32) (int32, error) 
 		n, known = f.sources[old]
 	case column == "campaign" || column == "creative" || column == "audience":
 		n, known = f.entities[old]
-	case slices.Contains(wordColumns, column):
+	case slices.Contains(wordDimensions, column):
 		n, known = f.words[old]
 	case column == "import" || column == "above":
-		// Facts may name imports that are forgotten: they belong to none.
+		// Facts may name deleted imports; their import becomes 0.
 		n = f.imports[old]
 	}
 	if !known {
@@ -173,7 +173,7 @@ func (f *filler) number(workspace int32, column string, n int32) (int32, error) 
 	return n, nil
 }
 
-// word gives a word of a workspace the code that it has for all.
+// word assigns a global code to a word of a workspace.
 func (f *filler) word(row []dump.Value) error {
 	text := string(row[2].Text)
 	code, known := f.codes[text]

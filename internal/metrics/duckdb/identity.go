@@ -16,19 +16,18 @@ import (
 	"fanfare/internal/datadir"
 )
 
-// ErrNewer says that the facts were written by a newer program.
+// ErrNewer means that a newer program wrote the facts.
 var ErrNewer = errors.New("the facts are newer than this program")
 
-// Identity tells one file of facts from another, and a file from an older copy
-// of it.
+// Identity distinguishes facts files, and a file from an older copy of it.
 type Identity struct {
-	// ID is what Adopt gave the file, empty for none.
+	// ID is the id that Adopt gave the file, empty for none.
 	ID string
 	// Generation grows with every change of the facts.
 	Generation int64
-	// Noted is the highest generation that the store had noted when the file
-	// was last written: a store that knows less is an older copy.
-	Noted int64
+	// RecordedGeneration is the highest generation that the store had recorded at
+	// the last write of the file. A store with a lower one is an older copy.
+	RecordedGeneration int64
 	// Writer is the id that the file had when it was last written. It differs
 	// from ID if the log beside the file was written for another file.
 	Writer string
@@ -36,47 +35,47 @@ type Identity struct {
 
 // Identity returns the identity of the file. It costs no query.
 func (e *Engine) Identity() Identity {
-	return Identity{*e.id.Load(), e.generation.Load(), e.noted.Load(), *e.writer.Load()}
+	return Identity{*e.id.Load(), e.generation.Load(), e.recorded.Load(), *e.writer.Load()}
 }
 
-// Note says which generation the store has noted. The next write keeps it.
-func (e *Engine) Note(generation int64) {
+// SetRecorded sets the generation that the store has recorded. The next write
+// stores it.
+func (e *Engine) SetRecorded(generation int64) {
 	for {
-		was := e.noted.Load()
-		if was >= generation || e.noted.CompareAndSwap(was, generation) {
+		was := e.recorded.Load()
+		if was >= generation || e.recorded.CompareAndSwap(was, generation) {
 			return
 		}
 	}
 }
 
-// inChange commits what f changed, or undoes it. Every change also writes the id
-// of the file and what the store has noted, so that the log says which file it
-// belongs to.
+// inChange commits the changes of f, or rolls back if f fails. Every change also
+// writes the id of the file and the recorded generation, so that the log names
+// its file.
 func (e *Engine) inChange(ctx context.Context, c *conn, f func() error) error {
 	return c.inTransaction(ctx, func() error {
 		if err := f(); err != nil {
 			return err
 		}
-		return e.keepNoted(ctx, c, *e.id.Load())
+		return e.writeRecorded(ctx, c, *e.id.Load())
 	})
 }
 
-// keepNoted writes a count behind the id, because DuckDB does not log an update
-// that changes nothing.
-func (e *Engine) keepNoted(ctx context.Context, c *conn, id string) error {
-	e.kept++
-	if _, err := c.exec(ctx, "UPDATE noted SET generation = ?, id = ?", e.noted.Load(), fmt.Sprintf("%s %d", id, e.kept)); err != nil {
-		return fmt.Errorf("keep noted generation: %w", err)
+// writeRecorded writes the recorded generation, and a count after the id, because
+// DuckDB does not log an update that changes nothing.
+func (e *Engine) writeRecorded(ctx context.Context, c *conn, id string) error {
+	e.recordedWrites++
+	if _, err := c.exec(ctx, "UPDATE noted SET generation = ?, id = ?", e.recorded.Load(), fmt.Sprintf("%s %d", id, e.recordedWrites)); err != nil {
+		return fmt.Errorf("write recorded generation: %w", err)
 	}
 	return nil
 }
 
-// Adopt gives the file an id, in place of the one that it has. When Adopt
-// returns nil the id is on disk, in the file itself and not in its log: a log
-// that is written from now on has the id only as that of the writer, so that
-// another file beside it keeps its own id and does not match.
+// Adopt replaces the id of the file. When it returns nil, the id is on disk, in
+// the file itself and not in its log. A later log has the id only as that of the
+// writer, so another file beside it keeps its own id and does not match.
 func (e *Engine) Adopt(ctx context.Context, id string) error {
-	err := e.alone(ctx, func(c *conn) error {
+	err := e.withoutWriters(ctx, func(c *conn) error {
 		err := c.inTransaction(ctx, func() error {
 			if _, err := c.exec(ctx, "DELETE FROM identity"); err != nil {
 				return err
@@ -84,7 +83,7 @@ func (e *Engine) Adopt(ctx context.Context, id string) error {
 			if _, err := c.exec(ctx, "INSERT INTO identity VALUES (?)", id); err != nil {
 				return err
 			}
-			return e.keepNoted(ctx, c, id)
+			return e.writeRecorded(ctx, c, id)
 		})
 		if err != nil {
 			return err
@@ -103,8 +102,8 @@ func (e *Engine) Adopt(ctx context.Context, id string) error {
 	return nil
 }
 
-// loadIdentity reads the identity. The generation of the file is the sum of
-// those of its workspaces, which every write raises anyway.
+// loadIdentity reads the identity. The generation of the file is the sum of the
+// generations of its workspaces.
 func (e *Engine) loadIdentity(ctx context.Context, c *conn) error {
 	id := ""
 	if err := c.query(ctx, func(row []driver.Value) error { id = row[0].(string); return nil }, "SELECT id FROM identity"); err != nil {
@@ -120,21 +119,21 @@ func (e *Engine) loadIdentity(ctx context.Context, c *conn) error {
 	if err := c.query(ctx, func(row []driver.Value) error {
 		found = true
 		writer, _, _ = strings.Cut(row[1].(string), " ")
-		e.noted.Store(row[0].(int64))
+		e.recorded.Store(row[0].(int64))
 		return nil
 	}, "SELECT generation, coalesce(id, '') FROM noted"); err != nil {
-		return fmt.Errorf("read noted generation: %w", err)
+		return fmt.Errorf("read recorded generation: %w", err)
 	}
 	e.writer.Store(&writer)
 	if !found {
 		if _, err := c.exec(ctx, "INSERT INTO noted VALUES (0, '')"); err != nil {
-			return fmt.Errorf("keep noted generation: %w", err)
+			return fmt.Errorf("write recorded generation: %w", err)
 		}
 	}
 	return nil
 }
 
-// Path returns the file of the facts of a folder.
+// Path returns the path of the facts file of a folder.
 func Path(dir string) string { return filepath.Join(dir, files[0]) }
 
 // Exists reports whether a folder has facts.
@@ -143,9 +142,9 @@ func Exists(dir string) bool {
 	return err == nil
 }
 
-// Retire puts the facts of a folder, which nobody may have open, under other
-// names, and returns the name of the file; empty where there is none. It never
-// replaces facts that were retired before.
+// Retire renames the facts file of a folder, which must be closed. It returns the
+// new name, empty if the folder has no facts. It never replaces a file that was
+// retired before.
 func Retire(dir string) (kept string, err error) {
 	list, err := datadir.Retire(dir, files...)
 	if len(list) > 0 {
@@ -154,8 +153,7 @@ func Retire(dir string) (kept string, err error) {
 	return kept, err
 }
 
-// Move moves the facts of a folder, which nobody may have open, into another one
-// that has none.
+// Move moves the facts of a folder, which must be closed, into one without facts.
 func Move(from, to string) error {
 	for _, name := range files {
 		err := os.Rename(filepath.Join(from, name), filepath.Join(to, name))
@@ -166,11 +164,11 @@ func Move(from, to string) error {
 	return nil
 }
 
-// NoSpace reports whether an error says that the disk is full. The file is as it
-// was before, and can be used on.
+// NoSpace reports whether an error means that the disk is full. The file is as it
+// was before, and stays usable.
 //
-// Choice: DuckDB gives such an error no type of its own, so that the text of the
-// operating system is what tells it from others.
+// Choice: DuckDB has no type for such errors, so the text of the operating system
+// is compared.
 func NoSpace(err error) bool {
 	var failed *duckdb.Error
 	if !errors.As(err, &failed) || failed.Type != duckdb.ErrorTypeIO && failed.Type != duckdb.ErrorTypeTransaction {
@@ -179,8 +177,8 @@ func NoSpace(err error) bool {
 	return strings.Contains(strings.ToLower(failed.Msg), strings.ToLower(syscall.ENOSPC.Error()))
 }
 
-// Damaged reports whether an error says that the file is corrupt, or that
-// DuckDB will not go on with it until it is opened again.
+// Damaged reports whether an error means that the file is corrupt, or that DuckDB
+// refuses to use it until it is opened again.
 func Damaged(err error) bool {
 	var failed *duckdb.Error
 	if !errors.As(err, &failed) {
@@ -188,7 +186,7 @@ func Damaged(err error) bool {
 	}
 	switch failed.Type {
 	case duckdb.ErrorTypeIO:
-		// A file of a dump that cannot be written says nothing about the facts.
+		// A dump file that cannot be written is no damage of the facts.
 		return !strings.Contains(failed.Msg, `.parquet"`) && !NoSpace(err)
 	case duckdb.ErrorTypeFatal, duckdb.ErrorTypeInternal, duckdb.ErrorTypeSerialization:
 		return true

@@ -12,8 +12,8 @@ import (
 	"fanfare/internal/metrics/duckdb"
 )
 
-// TestIdentity sees that a file keeps its id and that its generation grows with
-// its facts, over closing and opening, and that a dump has neither the id.
+// TestIdentity checks that a file keeps its id and that its generation grows with
+// its facts, also after reopening, and that a dump has neither.
 func TestIdentity(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -43,7 +43,7 @@ func TestIdentity(t *testing.T) {
 	if err := e.Close(); err != nil {
 		t.Fatal(err)
 	}
-	e = open(t, dir)
+	e = openFiles(t, dir)
 	if got := e.Identity(); got != want {
 		t.Errorf("opened again: got %+v want %+v", got, want)
 	}
@@ -51,7 +51,7 @@ func TestIdentity(t *testing.T) {
 	if err := e.Dump(t.Context(), &dump); err != nil {
 		t.Fatal(err)
 	}
-	filled := open(t, t.TempDir())
+	filled := openFiles(t, t.TempDir())
 	if err := filled.Fill(t.Context(), &dump); err != nil {
 		t.Fatal(err)
 	}
@@ -60,12 +60,12 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-// TestLogOfAnother sees that a file is not opened with a log that was written
-// for a later state of it.
+// TestLogOfAnother checks that a file is not opened with the log of a later state
+// of it.
 func TestLogOfAnother(t *testing.T) {
 	t.Parallel()
 	dir, now := t.TempDir(), start
-	e := open(t, dir)
+	e := openFiles(t, dir)
 	copyOf := func(name string) []byte {
 		t.Helper()
 		b, err := os.ReadFile(filepath.Join(dir, name))
@@ -103,7 +103,7 @@ func TestLogOfAnother(t *testing.T) {
 }
 
 // TestLogOfCopiedFile opens a file with the log of a copy that has had as many
-// checkpoints, which DuckDB accepts. Its last writer tells.
+// checkpoints, which DuckDB accepts. Its writer differs.
 func TestLogOfCopiedFile(t *testing.T) {
 	t.Parallel()
 	dir, now := t.TempDir(), start
@@ -143,7 +143,7 @@ func TestLogOfCopiedFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := duckdb.Identity{ID: "three", Generation: 1, Writer: "two"}
-	if got := open(t, dir).Identity(); got != want {
+	if got := openFiles(t, dir).Identity(); got != want {
 		t.Errorf("got %+v want %+v", got, want)
 	}
 }
@@ -152,7 +152,7 @@ func TestLogOfCopiedFile(t *testing.T) {
 func TestDisplaced(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	e := open(t, dir)
+	e := openFiles(t, dir)
 	path := filepath.Join(dir, "facts.duckdb")
 	is := func(want error, what string) {
 		t.Helper()
@@ -175,7 +175,7 @@ func TestDisplaced(t *testing.T) {
 	is(nil, "put back")
 }
 
-// TestRetire sees that facts that are put aside never replace others that were.
+// TestRetire checks that a retired file never replaces an earlier one.
 func TestRetire(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -199,7 +199,7 @@ func TestRetire(t *testing.T) {
 }
 
 // TestDamaged changes bytes of the file's blocks. Such a file cannot be opened,
-// or an error says that it is damaged: no number comes of it.
+// or a query fails with an error that Damaged accepts.
 func TestDamaged(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -19,35 +19,34 @@ import (
 	"fanfare/internal/metrics/numbers"
 )
 
-// care says when the engine looks after its file.
-type care struct {
-	// every is how often it looks whether something is due.
+// maintenanceLimits says when maintenance runs.
+type maintenanceLimits struct {
+	// every is the time between two runs.
 	every time.Duration
-	// unsaved is how many writes may lie in the log: after 450 window
+	// unsaved is the number of writes before a checkpoint: after 450 window
 	// replacements reads took three times as long.
 	unsaved int
-	// loose is how many rows must lie out of order for a family to be
-	// rewritten; looseShare and busyShare are parts of all rows.
-	loose int64
-	// rollFrom is how many base rows a workspace must have in one month for
-	// its months to be summed up ahead: below it a scan takes but a few
-	// milliseconds.
+	// unsorted is the number of unsorted rows from which a family is rewritten;
+	// unsortedShare and busyShare are shares of all rows.
+	unsorted int64
+	// rollFrom is the number of base rows in one month from which a workspace
+	// gets sums of its months: below it a scan takes only a few milliseconds.
 	rollFrom int64
 }
 
-var usual = care{every: 30 * time.Second, unsaved: 50, loose: 200_000, rollFrom: 50_000}
+var defaultMaintenance = maintenanceLimits{every: 30 * time.Second, unsaved: 50, unsorted: 200_000, rollFrom: 50_000}
 
-// A family is rewritten if a fifth of its rows are out of order, or half of them
+// A family is rewritten if a fifth of its rows are unsorted, or half of them
 // while facts are written.
 const (
-	looseShare = 5
-	busyShare  = 2
+	unsortedShare = 5
+	busyShare     = 2
 )
 
-// tendAlways looks after the file until ctx ends.
-func (e *Engine) tendAlways(ctx context.Context) {
+// maintainLoop maintains the file until ctx ends.
+func (e *Engine) maintainLoop(ctx context.Context) {
 	defer close(e.done)
-	tick := time.NewTicker(e.care.every)
+	tick := time.NewTicker(e.maintenance.every)
 	defer tick.Stop()
 	for {
 		select {
@@ -55,26 +54,25 @@ func (e *Engine) tendAlways(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
-		if err := e.tend(ctx, false); err != nil && ctx.Err() == nil {
-			e.log.WarnContext(ctx, "facts are not in best order", "error", err)
+		if err := e.maintain(ctx, false); err != nil && ctx.Err() == nil {
+			e.log.WarnContext(ctx, "duckdb maintenance failed", "error", err)
 		}
 	}
 }
 
-// Maintain does at once all that the engine does by itself from time to time:
-// forgets what cannot be taken back any more, puts facts in order, sums up
-// months and writes the log into the file. Queries go on meanwhile and a crash
-// loses nothing; writes wait.
-func (e *Engine) Maintain(ctx context.Context) error { return e.tend(ctx, true) }
+// Maintain runs all maintenance now: deletes undo data of old imports, sorts
+// facts, sums months and moves the log into the file. Queries run meanwhile and a
+// crash loses nothing; writes wait.
+func (e *Engine) Maintain(ctx context.Context) error { return e.maintain(ctx, true) }
 
-// tend does what is due, or with all, everything.
-func (e *Engine) tend(ctx context.Context, all bool) error {
+// maintain runs the maintenance that is due, or all of it.
+func (e *Engine) maintain(ctx context.Context, all bool) error {
 	ctx = fairqueue.InBackground(ctx)
 	err := errors.Join(
-		e.alone(ctx, func(c *conn) error { return e.settle(ctx, c) }),
+		e.withoutWriters(ctx, func(c *conn) error { return e.forgetOldImports(ctx, c) }),
 		e.sort(ctx, all),
 		e.rollUp(ctx, all),
-		e.alone(ctx, func(c *conn) error { return e.save(ctx, c, all) }),
+		e.withoutWriters(ctx, func(c *conn) error { return e.checkpoint(ctx, c, all) }),
 	)
 	if err != nil {
 		return fmt.Errorf("maintain facts: %w", err)
@@ -82,8 +80,8 @@ func (e *Engine) tend(ctx context.Context, all bool) error {
 	return nil
 }
 
-// alone runs f while nobody writes.
-func (e *Engine) alone(ctx context.Context, f func(*conn) error) error {
+// withoutWriters runs f while no write runs.
+func (e *Engine) withoutWriters(ctx context.Context, f func(*conn) error) error {
 	unlock, err := e.lock(ctx, "", 0)
 	if err != nil {
 		return err
@@ -92,26 +90,26 @@ func (e *Engine) alone(ctx context.Context, f func(*conn) error) error {
 	return e.pool.use(ctx, f)
 }
 
-// note tells what is being done to the file, and that it is done.
-func (e *Engine) note(ctx context.Context, what string, f func() error) error {
-	e.log.DebugContext(ctx, "looking after facts", "what", what)
+// logged logs the begin and the end of a step of maintenance.
+func (e *Engine) logged(ctx context.Context, what string, f func() error) error {
+	e.log.DebugContext(ctx, "duckdb maintenance started", "what", what)
 	err := f()
-	e.log.DebugContext(ctx, "looked after facts", "what", what)
+	e.log.DebugContext(ctx, "duckdb maintenance finished", "what", what)
 	return err
 }
 
-// save writes the log into the file.
-func (e *Engine) save(ctx context.Context, c *conn, all bool) error {
-	if e.unsaved == 0 || e.unsaved < e.care.unsaved && !all {
+// checkpoint moves the log into the file.
+func (e *Engine) checkpoint(ctx context.Context, c *conn, all bool) error {
+	if e.unsaved == 0 || e.unsaved < e.maintenance.unsaved && !all {
 		return nil
 	}
-	err := e.note(ctx, "checkpoint", func() error {
+	err := e.logged(ctx, "checkpoint", func() error {
 		_, err := c.exec(ctx, "CHECKPOINT")
 		return err
 	})
 	var failed *duckdb.Error
 	if errors.As(err, &failed) && failed.Type == duckdb.ErrorTypeTransaction {
-		return nil // a dump holds an older state: the next time will do
+		return nil // a dump reads an older snapshot: the next run retries
 	}
 	if err != nil {
 		return fmt.Errorf("checkpoint: %w", err)
@@ -120,11 +118,11 @@ func (e *Engine) save(ctx context.Context, c *conn, all bool) error {
 	return nil
 }
 
-// sort rewrites the families that have many rows out of order, by workspace and
-// day. Whoever reads has the old table until the end of the statement.
+// sort rewrites families with many unsorted rows, by workspace and day. Queries
+// read the old table until the end of the statement.
 func (e *Engine) sort(ctx context.Context, all bool) error {
 	for f, table := range fact.Families {
-		if err := e.alone(ctx, func(c *conn) error { return e.sortFamily(ctx, c, fact.Family(f), all) }); err != nil {
+		if err := e.withoutWriters(ctx, func(c *conn) error { return e.sortFamily(ctx, c, fact.Family(f), all) }); err != nil {
 			return fmt.Errorf("sort %s: %w", table, err)
 		}
 	}
@@ -132,32 +130,31 @@ func (e *Engine) sort(ctx context.Context, all bool) error {
 }
 
 // sortFamily rewrites a family if it is due.
-// Choice: it does so at once, although writes wait meanwhile. On two cores with
-// ten times as much other work, 3 million rows took 23 s. In pieces of 150,000
-// rows they took 97 s and one piece 23 s, because DuckDB removes what was deleted
-// in a checkpoint, which it begins by itself. So it is done seldom while facts
-// are written.
+// Choice: it does so in one statement, rarely, although writes wait meanwhile. On
+// two cores with ten times as much other work, 3 million rows took 23 s. In
+// pieces of 150,000 rows they took 97 s and one piece 23 s, because DuckDB
+// removes deleted rows in a checkpoint, which it starts by itself.
 func (e *Engine) sortFamily(ctx context.Context, c *conn, f fact.Family, all bool) error {
-	var loose, rows int64
-	if err := c.query(ctx, func(row []driver.Value) error { loose, rows = row[0].(int64), row[1].(int64); return nil },
+	var unsorted, rows int64
+	if err := c.query(ctx, func(row []driver.Value) error { unsorted, rows = row[0].(int64), row[1].(int64); return nil },
 		"SELECT loose, (SELECT count(*) FROM "+f.String()+") FROM layout WHERE family = ?", int32(f)); err != nil {
 		return fmt.Errorf("read layout: %w", err)
 	}
-	share := int64(looseShare)
-	if len(e.fresh) > 0 {
+	share := int64(unsortedShare)
+	if len(e.writtenMonths) > 0 {
 		share = busyShare
 	}
-	if loose == 0 || !all && (loose < e.care.loose || loose*share < rows) {
+	if unsorted == 0 || !all && (unsorted < e.maintenance.unsorted || unsorted*share < rows) {
 		return nil
 	}
-	if err := e.note(ctx, "order", func() error { return e.inChange(ctx, c, func() error { return rewrite(ctx, c, f) }) }); err != nil {
+	if err := e.logged(ctx, "order", func() error { return e.inChange(ctx, c, func() error { return rewrite(ctx, c, f) }) }); err != nil {
 		return err
 	}
-	e.unsaved += e.care.unsaved
+	e.unsaved += e.maintenance.unsaved
 	return nil
 }
 
-// rewrite puts a family in order.
+// rewrite sorts a family.
 func rewrite(ctx context.Context, c *conn, f fact.Family) error {
 	table := f.String()
 	for _, text := range []string{
@@ -174,50 +171,50 @@ func rewrite(ctx context.Context, c *conn, f fact.Family) error {
 	return err
 }
 
-// rollUp sums up the months of every workspace that has a large one. Each month
-// is a turn of its own, so that writes of facts wait for one month at most.
+// rollUp stores the sums of the months of every workspace that has a large one.
+// Each month is one turn, so that writes wait for one month at most.
 func (e *Engine) rollUp(ctx context.Context, all bool) error {
 	var due []month
 	var ids map[int32]ident.ID
-	if err := e.alone(ctx, func(c *conn) (err error) {
+	if err := e.withoutWriters(ctx, func(c *conn) (err error) {
 		due, ids, err = e.monthsToSum(ctx, c, all)
 		return err
 	}); err != nil {
 		return err
 	}
 	for _, m := range due {
-		if err := e.alone(ctx, func(c *conn) error {
-			return e.note(ctx, "sums", func() error { return e.rollMonth(ctx, c, ids[m.workspace], m) })
+		if err := e.withoutWriters(ctx, func(c *conn) error {
+			return e.logged(ctx, "sums", func() error { return e.rollMonth(ctx, c, ids[m.workspace], m) })
 		}); err != nil {
-			return fmt.Errorf("sum up %s: %w", m.first, err)
+			return fmt.Errorf("sum %s: %w", m.first, err)
 		}
 	}
 	return nil
 }
 
-// monthsToSum lists the months that are to be summed up, with the ids of their
-// workspaces. Months that were written to since the last look are left for the
-// next, because they will be again.
+// monthsToSum returns the months to sum, with the ids of their workspaces. Months
+// that were written since the last run wait for the next one, because more writes
+// are likely.
 func (e *Engine) monthsToSum(ctx context.Context, c *conn, all bool) (due []month, ids map[int32]ident.ID, err error) {
-	fresh := e.fresh
-	e.fresh = map[month]bool{}
+	written := e.writtenMonths
+	e.writtenMonths = map[month]bool{}
 	if all {
-		fresh = nil
+		written = nil
 	}
 	ids = map[int32]ident.ID{}
 	if err := c.query(ctx, func(row []driver.Value) error {
 		w := row[0].(int32)
 		ids[w] = ident.ID(row[1].(string))
 		for m, last := clock.Date(row[2].(int32)), clock.Date(row[3].(int32)); m <= last; m = m.NextMonth() {
-			if !fresh[month{w, m}] {
+			if !written[month{w, m}] {
 				due = append(due, month{w, m})
 			}
 		}
 		return nil
 	}, `SELECT w.key, w.id, min(m.month), max(m.month) FROM workspace w
 		JOIN (SELECT workspace, month, sum(n) AS n FROM part WHERE family = 0 GROUP BY ALL) m ON m.workspace = w.key
-		GROUP BY ALL HAVING max(m.n) >= ? ORDER BY w.key`, e.care.rollFrom); err != nil {
-		return nil, nil, fmt.Errorf("find months to sum up: %w", err)
+		GROUP BY ALL HAVING max(m.n) >= ? ORDER BY w.key`, e.maintenance.rollFrom); err != nil {
+		return nil, nil, fmt.Errorf("find months to sum: %w", err)
 	}
 	if err := c.query(ctx, func(row []driver.Value) error {
 		due = slices.DeleteFunc(due, func(m month) bool { return m.workspace == row[0].(int32) && m.first == clock.Date(row[1].(int32)) })
@@ -234,9 +231,9 @@ const (
 	ofPentad = "day - CASE day(DATE '1970-01-01' + day) WHEN 31 THEN 5 ELSE (day(DATE '1970-01-01' + day) - 1) % 5 END"
 )
 
-// sumUp is the statement that writes sums of rows of a table for a month, as
-// one row for each combination of keys, in the order of days.
-func sumUp(into, from, day string, without ...string) string {
+// sumStatement returns the statement that stores sums of a month, one row for
+// each combination of keys, sorted by day.
+func sumStatement(into, from, day string, without ...string) string {
 	named := []string{"workspace", "CAST(" + day + " AS INTEGER) AS first"}
 	for _, k := range numbers.KeyColumns[1:] {
 		if slices.Contains(without, k) {
@@ -253,18 +250,19 @@ func sumUp(into, from, day string, without ...string) string {
 		", 0 FROM " + from + " WHERE workspace = ? AND day BETWEEN ? AND ? GROUP BY ALL ORDER BY first"
 }
 
-// rollMonth sums up one month, by pentads and whole: the same keys without the
-// day, and from that without the audience, of which an ad may have many.
+// rollMonth stores the sums of one month, by pentads and for the whole month:
+// with the same keys except the day, and then without the audience, of which an
+// ad may have many.
 func (e *Engine) rollMonth(ctx context.Context, c *conn, id ident.ID, m month) error {
 	w, err := e.workspace(ctx, id)
 	if err != nil || w == nil || w.rolled[m.first] {
-		// It is gone, or was summed up since the look.
+		// The workspace is deleted, or the month was summed meanwhile.
 		return err
 	}
 	err = e.inChange(ctx, c, func() error {
 		for _, text := range []string{
-			sumUp("base_pentad", "base", ofPentad), sumUp("base_month", "base_pentad", ofMonth),
-			sumUp("base_ad_pentad", "base_pentad", ofPentad, "audience"), sumUp("base_ad_month", "base_ad_pentad", ofMonth, "audience"),
+			sumStatement("base_pentad", "base", ofPentad), sumStatement("base_month", "base_pentad", ofMonth),
+			sumStatement("base_ad_pentad", "base_pentad", ofPentad, "audience"), sumStatement("base_ad_month", "base_ad_pentad", ofMonth, "audience"),
 		} {
 			if _, err := c.exec(ctx, text, m.workspace, int32(m.first), int32(m.first.NextMonth()-1)); err != nil {
 				return err
@@ -275,7 +273,7 @@ func (e *Engine) rollMonth(ctx context.Context, c *conn, id ident.ID, m month) e
 	})
 	var failed *duckdb.Error
 	if errors.As(err, &failed) && (failed.Type == duckdb.ErrorTypeConversion || failed.Type == duckdb.ErrorTypeOutOfRange) {
-		return nil // too large for a column: the facts themselves are asked
+		return nil // too large for a column: queries read the facts
 	}
 	if err != nil {
 		return err
@@ -287,7 +285,7 @@ func (e *Engine) rollMonth(ctx context.Context, c *conn, id ident.ID, m month) e
 	return nil
 }
 
-// unroll takes back the sums of months that a change has touched.
+// unroll deletes the sums of months that a change has touched.
 func (t *change) unroll(ctx context.Context) error {
 	// The first pentad of a month begins with it.
 	var days []clock.Date
@@ -303,7 +301,7 @@ func (t *change) unroll(ctx context.Context) error {
 	if len(days) == 0 {
 		return nil
 	}
-	t.shifts = true
+	t.invalidates = true
 	slices.Sort(days)
 	in := list(days)
 	for _, text := range []string{
@@ -314,7 +312,7 @@ func (t *change) unroll(ctx context.Context) error {
 		"DELETE FROM base_ad_pentad WHERE workspace = ? AND day IN " + in,
 	} {
 		if _, err := t.c.exec(ctx, text, t.w.key); err != nil {
-			return fmt.Errorf("take back sums: %w", err)
+			return fmt.Errorf("delete sums: %w", err)
 		}
 	}
 	return nil

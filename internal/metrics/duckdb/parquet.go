@@ -17,7 +17,7 @@ import (
 	"fanfare/internal/fact"
 )
 
-// How many rows and bytes are handed over at once.
+// How many rows and bytes are passed to each at once.
 const (
 	parquetChunk      = 1000
 	parquetChunkBytes = 1 << 20
@@ -29,15 +29,13 @@ type Parquet struct {
 	Dir string
 }
 
-// ReadParquet gives every cell of a Parquet file as text, some rows at a time:
-// days as YYYY-MM-DD, decimals exactly, what is null as "", and nothing of
-// columns that hold lists or records. The rows belong to each.
+// ReadParquet passes every cell of a Parquet file as text to each, some rows at a
+// time: days as YYYY-MM-DD, decimals exactly, null as "", and columns with lists
+// or records as empty. each may keep the rows.
 //
-// Choice: a process of its own reads the file. DuckDB's reader trusts the sizes
-// that a file announces and does not count what it allocates for some of them,
-// so that 26 bytes can make it ask for gigabytes. That process may use so much
-// memory and no more, and whatever a hostile file does to it, the server and
-// the facts are out of its reach.
+// Choice: a child process reads the file, because DuckDB does not limit memory
+// for sizes in the file: 26 bytes can make it allocate gigabytes. The process has
+// a memory limit. A malicious file can crash only this process.
 func (p Parquet) ReadParquet(ctx context.Context, file []byte, b fact.FileLimits, each func(columns []string, rows [][]string) error) (err error) {
 	defer func() {
 		if err != nil {
@@ -60,12 +58,12 @@ func (p Parquet) ReadParquet(ctx context.Context, file []byte, b fact.FileLimits
 			return err
 		}
 	}
-	var trouble bytes.Buffer
+	var stderr bytes.Buffer
 	c := exec.CommandContext(ctx, self)
 	c.Args = []string{parquetReader, name, strconv.Itoa(b.Rows), strconv.Itoa(b.Columns), strconv.Itoa(b.Cells), strconv.Itoa(b.Cell), strconv.Itoa(b.Text)}
-	// Nothing of the server's environment is this process's business.
+	// The process gets no environment of the server.
 	c.Env = []string{"GOTRACEBACK=none"}
-	c.Stderr = &limitedBuffer{&trouble, 4 << 10}
+	c.Stderr = &limitedBuffer{&stderr, 4 << 10}
 	out, err := c.StdoutPipe()
 	if err != nil {
 		return err
@@ -76,7 +74,7 @@ func (p Parquet) ReadParquet(ctx context.Context, file []byte, b fact.FileLimits
 	err = receive(bufio.NewReaderSize(out, 64<<10), b, each)
 	cancel()
 	if died := c.Wait(); errors.Is(err, io.ErrUnexpectedEOF) {
-		return fmt.Errorf("%w: its reader ended early: %w: %s", fact.ErrUnreadableFile, died, trouble.Bytes())
+		return fmt.Errorf("%w: its reader ended early: %w: %s", fact.ErrUnreadableFile, died, stderr.Bytes())
 	}
 	return err
 }
@@ -92,18 +90,18 @@ func (b *limitedBuffer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// What a message of the reader begins with. Columns and rows are a number of
-// texts, the others one text that says why nothing more follows.
+// The first byte of a message of the reader. Columns and rows are a number of
+// texts, the others one text with the reason why nothing follows.
 const (
-	saysColumns    = 'C'
-	saysRow        = 'R'
-	saysDone       = 'D'
-	saysTooLarge   = 'L'
-	saysUnreadable = 'U'
+	columnsMessage    = 'C'
+	rowMessage        = 'R'
+	doneMessage       = 'D'
+	tooLargeMessage   = 'L'
+	unreadableMessage = 'U'
 )
 
-// receive reads the messages of a reader to their end. Without a last one the
-// error is io.ErrUnexpectedEOF.
+// receive reads all messages of a reader. Without the last one the error is
+// io.ErrUnexpectedEOF.
 func receive(in *bufio.Reader, b fact.FileLimits, each func(columns []string, rows [][]string) error) error {
 	m := messages{in: in, b: b}
 	var columns []string
@@ -119,20 +117,20 @@ func receive(in *bufio.Reader, b fact.FileLimits, each func(columns []string, ro
 			return err
 		}
 		switch kind {
-		case saysColumns:
+		case columnsMessage:
 			columns = texts
 			continue
-		case saysRow:
+		case rowMessage:
 			rows, size = append(rows, texts), size+n
 			if len(rows) < parquetChunk && size < parquetChunkBytes {
 				continue
 			}
-		case saysDone:
+		case doneMessage:
 			if len(rows) == 0 {
 				return nil
 			}
 			return each(columns, rows)
-		case saysTooLarge:
+		case tooLargeMessage:
 			return &fact.FileTooLargeError{What: strings.Join(texts, " ")}
 		default:
 			return fmt.Errorf("%w: %s", fact.ErrUnreadableFile, strings.Join(texts, " "))
@@ -145,15 +143,15 @@ func receive(in *bufio.Reader, b fact.FileLimits, each func(columns []string, ro
 	}
 }
 
-// messages reads what a process says that a hostile file may have taken over.
+// messages reads the messages from a process that may be compromised.
 type messages struct {
 	in *bufio.Reader
 	b  fact.FileLimits
-	// total is how many bytes of text there were.
+	// total is the number of bytes of text so far.
 	total int
 }
 
-// texts reads the texts of a message and how many bytes they have.
+// texts reads the texts of a message. size is their number of bytes.
 func (m *messages) texts() (list []string, size int, err error) {
 	n, err := m.number(max(m.b.Columns, 1))
 	if err != nil {

@@ -22,11 +22,11 @@ func lyingFooter() []byte {
 	return append(file, "PAR1"...)
 }
 
-// TestParquetBombs reads files that are small and become large. None may be
-// read, and the process that looks at them must stay within its memory.
+// TestParquetBombs reads small files that expand to large ones. None may be read,
+// and the reading process must stay within its memory.
 func TestParquetBombs(t *testing.T) {
 	dir := t.TempDir()
-	e := open(t, dir)
+	e := openFiles(t, dir)
 	wide := make([]string, 200)
 	for i := range wide {
 		wide[i] = fmt.Sprintf("repeat('y', 4000) AS c%d", i)
@@ -68,12 +68,12 @@ func TestParquetBombs(t *testing.T) {
 	spoolIsEmpty(t, dir)
 }
 
-// TestParquetListsAreLeftOut wants a file with a column of lists to be read
-// without it: its elements are not even looked at.
+// TestParquetListsAreLeftOut reads a file with a column of lists without that
+// column.
 func TestParquetListsAreLeftOut(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	e := open(t, dir)
+	e := openFiles(t, dir)
 	file := parquet(t, e, dir, "SELECT 5 AS clicks, list_resize([1]::INT[], 10000, 7) AS l, {'a': 1} AS r FROM range(500)")
 	rows := 0
 	err := (duckdb.Parquet{Dir: dir}).ReadParquet(t.Context(), file, bounds, func(columns []string, list [][]string) error {
@@ -90,12 +90,11 @@ func TestParquetListsAreLeftOut(t *testing.T) {
 	}
 }
 
-// TestParquetInBytes wants rows with much text to be handed over a few at a
-// time.
+// TestParquetInBytes checks that rows with much text are passed a few at a time.
 func TestParquetInBytes(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	e := open(t, dir)
+	e := openFiles(t, dir)
 	file := parquet(t, e, dir, "SELECT range || repeat('x', 4000) AS a, repeat('y', 4000) AS b FROM range(3000)")
 	rows, most := 0, 0
 	err := (duckdb.Parquet{Dir: dir}).ReadParquet(t.Context(), file, bounds, func(_ []string, list [][]string) error {

@@ -9,12 +9,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// limitMemory bounds what this process may use beyond what it uses now. Where
-// it asks for more it fails; where the machine has no more, it is the first to
-// be ended.
+// limitMemory limits what this process may use beyond what it uses now.
+// Allocations above the limit fail. If the machine runs out of memory, the kernel
+// kills this process first.
 func limitMemory(more uint64) error {
 	lowerPriority()
-	// A machine that does not know these marks is still bounded by the limit.
+	// The limit also works without this file.
 	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0)
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {
@@ -23,7 +23,7 @@ func limitMemory(more uint64) error {
 	_, rest, _ := strings.Cut(string(status), "VmData:")
 	fields := strings.Fields(rest)
 	if len(fields) == 0 {
-		return fmt.Errorf("limit memory: /proc/self/status does not tell how much is used")
+		return fmt.Errorf("limit memory: /proc/self/status has no VmData")
 	}
 	used, err := strconv.ParseUint(fields[0], 10, 64)
 	if err != nil {

@@ -2,5 +2,5 @@
 
 package duckdb
 
-// limitMemory does nothing: elsewhere only DuckDB's own bound holds.
+// limitMemory does nothing: on other systems only the limit of DuckDB applies.
 func limitMemory(uint64) error { return nil }

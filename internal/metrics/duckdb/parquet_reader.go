@@ -20,31 +20,31 @@ import (
 	"fanfare/internal/fact"
 )
 
-// parquetReader is the name under which a program that has this package in it
-// starts itself again to read one file.
+// parquetReader is the name under which a program that has this package starts
+// itself again to read one file.
 const parquetReader = "fanfare-parquet-reader"
 
-// Memory of a reader, in megabytes: what DuckDB may use by its own count, and
-// what the process may use beyond what it starts with, however it is used.
+// Memory of a reader, in megabytes: the limit of DuckDB, and what the process may
+// use beyond what it starts with.
 const (
 	parquetMemoryMB  = 192
 	parquetProcessMB = 384
 )
 
-// parquetWindow is how many rows are asked for at once: DuckDB keeps the whole
-// answer to a question in memory.
+// parquetWindow is the number of rows queried at once. DuckDB keeps the whole
+// result in memory.
 const parquetWindow = 10_000
 
-// maxColumnName is how many bytes of a column's name are read.
+// maxColumnName is the number of bytes of a column's name that are read.
 const maxColumnName = 1024
 
-// A program that was started as a reader is nothing else.
+// A program that was started as a reader exits after reading.
 func init() {
 	if len(os.Args) != 7 || os.Args[0] != parquetReader {
 		return
 	}
-	// The server decides when it ends, also where a signal goes to all
-	// processes of a group.
+	// The server ends this process, also if a signal goes to all processes of a
+	// group.
 	signal.Ignore(os.Interrupt, syscall.SIGTERM)
 	if err := limitMemory(parquetProcessMB << 20); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -60,11 +60,11 @@ func init() {
 	var large *fact.FileTooLargeError
 	switch {
 	case err == nil:
-		say(out, saysDone)
+		send(out, doneMessage)
 	case errors.As(err, &large):
-		say(out, saysTooLarge, large.What)
+		send(out, tooLargeMessage, large.What)
 	default:
-		say(out, saysUnreadable, cutText(err.Error(), maxColumnName))
+		send(out, unreadableMessage, cutText(err.Error(), maxColumnName))
 	}
 	if out.Flush() != nil {
 		os.Exit(1)
@@ -72,8 +72,8 @@ func init() {
 	os.Exit(0)
 }
 
-// say writes a message. A failed write shows when all of it is flushed.
-func say(out *bufio.Writer, kind byte, texts ...string) {
+// send writes a message. An error of a write is returned by the flush.
+func send(out *bufio.Writer, kind byte, texts ...string) {
 	_ = out.WriteByte(kind)
 	var number [binary.MaxVarintLen64]byte
 	_, _ = out.Write(binary.AppendUvarint(number[:0], uint64(len(texts))))
@@ -83,7 +83,7 @@ func say(out *bufio.Writer, kind byte, texts ...string) {
 	}
 }
 
-// cutText shortens a text to so many bytes.
+// cutText shortens a text to a number of bytes.
 func cutText(s string, most int) string {
 	if len(s) <= most {
 		return s
@@ -91,7 +91,7 @@ func cutText(s string, most int) string {
 	return strings.ToValidUTF8(s[:most], "")
 }
 
-// parquetFile is the file that a reader reads.
+// parquetFile is the file to read.
 type parquetFile struct {
 	name string
 	b    fact.FileLimits
@@ -103,31 +103,31 @@ type parquetFile struct {
 
 func (r *parquetFile) read(ctx context.Context) error {
 	connector, err := duckdb.NewConnector("", func(c driver.ExecerContext) error {
-		return confine(ctx, c, filepath.Dir(r.name), 1, parquetMemoryMB)
+		return restrict(ctx, c, filepath.Dir(r.name), 1, parquetMemoryMB)
 	})
 	if err != nil {
 		return err
 	}
 	return newPool(connector).use(ctx, func(c *conn) error {
 		r.c = c
-		rows, err := r.footer(ctx)
+		rows, err := r.checkFooter(ctx)
 		if err != nil {
 			return err
 		}
-		if err := r.columns(ctx, rows); err != nil {
+		if err := r.sendColumns(ctx, rows); err != nil {
 			return err
 		}
 		if rows, err = r.measure(ctx); err != nil {
 			return err
 		}
-		return r.rows(ctx, rows)
+		return r.sendRows(ctx, rows)
 	})
 }
 
-// from is the file as a table.
+// from returns the FROM clause of the file.
 func (r *parquetFile) from() string { return " FROM read_parquet(" + quote(r.name) + ")" }
 
-// numbers runs a question whose answer is one row of integers.
+// numbers runs a query that returns one row of integers.
 func (r *parquetFile) numbers(ctx context.Context, query string) (list []int64, err error) {
 	err = r.c.query(ctx, func(row []driver.Value) error {
 		list = make([]int64, len(row))
@@ -139,9 +139,9 @@ func (r *parquetFile) numbers(ctx context.Context, query string) (list []int64, 
 	return list, err
 }
 
-// footer refuses a file by what it says about itself. It returns the number of
-// rows that it announces.
-func (r *parquetFile) footer(ctx context.Context) (int64, error) {
+// checkFooter refuses a file by its metadata. It returns the number of rows in
+// the metadata.
+func (r *parquetFile) checkFooter(ctx context.Context) (int64, error) {
 	n, err := r.numbers(ctx, `SELECT coalesce(sum(greatest(size, 0)), 0)::BIGINT, coalesce(sum(greatest(rows, 0)), 0)::BIGINT FROM
 		(SELECT sum(total_uncompressed_size) AS size, any_value(row_group_num_rows) AS rows FROM parquet_metadata(`+quote(r.name)+`) GROUP BY row_group_id)`)
 	if err != nil {
@@ -165,8 +165,8 @@ func (r *parquetFile) tooMuchText() error {
 	return &fact.FileTooLargeError{What: fmt.Sprintf("Its cells have more than %d MiB of text.", r.b.Text>>20)}
 }
 
-// checkCells refuses too many cells. Empty ones count: each takes as long to
-// read as one with a number.
+// checkCells refuses too many cells. Empty cells count, because each takes as
+// long to read as one with a number.
 func (r *parquetFile) checkCells(rows int64) error {
 	if cells := rows * int64(len(r.names)); cells > int64(r.b.Cells) {
 		return &fact.FileTooLargeError{What: fmt.Sprintf("It has %d cells (%d rows of %d columns); at most %d are read.", cells, rows, len(r.names), r.b.Cells)}
@@ -174,8 +174,8 @@ func (r *parquetFile) checkCells(rows int64) error {
 	return nil
 }
 
-// columns tells the names of the columns.
-func (r *parquetFile) columns(ctx context.Context, rows int64) error {
+// sendColumns sends the names of the columns.
+func (r *parquetFile) sendColumns(ctx context.Context, rows int64) error {
 	err := r.c.query(ctx, func(row []driver.Value) error {
 		if len(r.names) == r.b.Columns {
 			return &fact.FileTooLargeError{What: fmt.Sprintf("It has more than %d columns.", r.b.Columns)}
@@ -193,19 +193,18 @@ func (r *parquetFile) columns(ctx context.Context, rows int64) error {
 	for i, name := range r.names {
 		short[i] = cutText(name, maxColumnName)
 	}
-	say(r.out, saysColumns, short...)
+	send(r.out, columnsMessage, short...)
 	return nil
 }
 
-// lengths are the functions that tell how long a value of text or of bytes is.
+// lengths has the functions for the length of a text or of bytes.
 var lengths = map[string]string{"VARCHAR": "strlen", "JSON": "strlen", "BLOB": "octet_length"}
 
-// shortCell is what a value counts whose type is in shortTypes.
+// shortCell is the size that a value of shortTypes counts.
 const shortCell = 8
 
-// shortTypes are the types whose values are short as text. All that are
-// neither here nor in lengths are lists, records and the like, which are no
-// cells of a table.
+// shortTypes are the types whose values are short as text. Types that are neither
+// here nor in lengths, such as lists and records, are not supported.
 var shortTypes = map[string]bool{
 	"BOOLEAN": true, "TINYINT": true, "SMALLINT": true, "INTEGER": true, "BIGINT": true, "HUGEINT": true,
 	"UTINYINT": true, "USMALLINT": true, "UINTEGER": true, "UBIGINT": true, "UHUGEINT": true, "FLOAT": true, "DOUBLE": true,
@@ -213,19 +212,18 @@ var shortTypes = map[string]bool{
 	"TIMESTAMP WITH TIME ZONE": true, "INTERVAL": true, "UUID": true,
 }
 
-// measure finds out how much text there is and refuses too much. Lengths are
-// found without making a copy of any text: a file has each only once, however
-// many rows refer to it.
+// measure refuses too much text. It reads lengths without copying a text: a file
+// has each text only once, however many rows refer to it.
 func (r *parquetFile) measure(ctx context.Context) (rows int64, err error) {
-	ask := []string{"count(*)"}
+	list := []string{"count(*)"}
 	var long []int
 	for i, t := range r.types {
 		if length := lengths[t]; length != "" {
 			column := length + "(" + columnName(r.names[i]) + ")"
-			ask, long = append(ask, "coalesce(sum("+column+"), 0)::BIGINT", "coalesce(max("+column+"), 0)"), append(long, i)
+			list, long = append(list, "coalesce(sum("+column+"), 0)::BIGINT", "coalesce(max("+column+"), 0)"), append(long, i)
 		}
 	}
-	n, err := r.numbers(ctx, "SELECT "+strings.Join(ask, ", ")+r.from())
+	n, err := r.numbers(ctx, "SELECT "+strings.Join(list, ", ")+r.from())
 	if err != nil {
 		return 0, err
 	}
@@ -249,33 +247,33 @@ func (r *parquetFile) measure(ctx context.Context) (rows int64, err error) {
 	return rows, nil
 }
 
-// rows tells all rows.
-func (r *parquetFile) rows(ctx context.Context, rows int64) error {
-	ask := make([]string, len(r.names))
+// sendRows sends all rows.
+func (r *parquetFile) sendRows(ctx context.Context, rows int64) error {
+	list := make([]string, len(r.names))
 	for i, name := range r.names {
 		switch t := r.types[i]; {
 		case lengths[t] != "", shortTypes[t], strings.HasPrefix(t, "DECIMAL("):
-			ask[i] = "CAST(" + columnName(name) + " AS VARCHAR)"
+			list[i] = "CAST(" + columnName(name) + " AS VARCHAR)"
 		default:
-			ask[i] = "NULL::VARCHAR"
+			list[i] = "NULL::VARCHAR"
 		}
 	}
-	cells := make([]string, len(ask))
+	cells := make([]string, len(list))
 	for at := int64(0); at < rows; at += parquetWindow {
 		if err := r.c.query(ctx, func(row []driver.Value) error {
 			for i, v := range row {
-				// Bytes that are no text are longer as text.
+				// Bytes that are not text are longer as text.
 				text, _ := v.(string)
 				cells[i] = cutText(text, r.b.Cell)
 			}
-			say(r.out, saysRow, cells...)
+			send(r.out, rowMessage, cells...)
 			return nil
-		}, fmt.Sprintf("SELECT %s%s LIMIT %d OFFSET %d", strings.Join(ask, ", "), r.from(), parquetWindow, at)); err != nil {
+		}, fmt.Sprintf("SELECT %s%s LIMIT %d OFFSET %d", strings.Join(list, ", "), r.from(), parquetWindow, at)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// columnName writes a name as SQL has it.
+// columnName quotes a name for SQL.
 func columnName(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }

@@ -13,7 +13,7 @@ import (
 
 var bounds = fact.FileLimits{Rows: 200_000, Columns: 200, Cells: 4_000_000, Cell: 4096, Text: 64 << 20}
 
-// parquet makes a file by a statement.
+// parquet creates a file with a statement.
 func parquet(t *testing.T, e *duckdb.Engine, dir, query string) []byte {
 	t.Helper()
 	name := filepath.Join(dir, "spool", "made.parquet")
@@ -33,7 +33,7 @@ func parquet(t *testing.T, e *duckdb.Engine, dir, query string) []byte {
 func TestReadParquet(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	e := open(t, dir)
+	e := openFiles(t, dir)
 	file := parquet(t, e, dir, `SELECT DATE '2026-02-28' AS day, 1234567890.123456::DECIMAL(18,6) AS spend, 9007199254740993 AS clicks, NULL::INTEGER AS leads, 'a,"b' AS "odd ""name""", true AS yes
 		UNION ALL SELECT NULL, -0.5, 0, 7, '', false`)
 	var got [][]string
@@ -57,7 +57,7 @@ func TestReadParquet(t *testing.T) {
 func TestReadParquetInParts(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	e := open(t, dir)
+	e := openFiles(t, dir)
 	file := parquet(t, e, dir, "SELECT range AS n FROM range(2500)")
 	var sizes []int
 	count := func(_ []string, rows [][]string) error { sizes = append(sizes, len(rows)); return nil }
@@ -71,12 +71,12 @@ func TestReadParquetInParts(t *testing.T) {
 	spoolIsEmpty(t, dir)
 }
 
-// TestReadBrokenParquet reads files that are none, or not whole, or changed. A
-// changed byte may go unseen; what matters is that the facts live on.
+// TestReadBrokenParquet reads files that are not Parquet, truncated or changed. A
+// changed byte may stay unnoticed, but the server must survive.
 func TestReadBrokenParquet(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	e := open(t, dir)
+	e := openFiles(t, dir)
 	write(t, e, batchOf(1))
 	whole := parquet(t, e, dir, "SELECT range AS n, 'text ' || range AS s FROM range(100)")
 	ignore := func([]string, [][]string) error { return nil }

@@ -13,7 +13,7 @@ import (
 // have, so that each day is in one sum and no other.
 func TestPentads(t *testing.T) {
 	t.Parallel()
-	e := open(t, t.TempDir())
+	e := openFiles(t, t.TempDir())
 	e.RollFrom(1)
 	from, days := clock.MakeDate(2024, 1, 1), 121
 	b := &fact.Batch{Workspace: "wks_1"}
@@ -22,7 +22,7 @@ func TestPentads(t *testing.T) {
 		r.Values.Set(fact.Clicks, int64(d*d+1))
 		b.Rows = append(b.Rows, r)
 	}
-	// What is summed up is taken back by the second write, and done again.
+	// The second write deletes the sums, and they are calculated again.
 	for range 2 {
 		write(t, e, b)
 		if err := e.Maintain(t.Context()); err != nil {

@@ -10,12 +10,11 @@ import (
 	"fanfare/internal/fact"
 )
 
-// TestKeptPlans asks the same after every write, each of which goes beyond what
-// the facts held when the question was planned: more campaigns, later days,
-// larger figures.
+// TestKeptPlans runs the same query after every write. Each write exceeds the
+// statistics at the time of planning: more campaigns, later days, larger values.
 func TestKeptPlans(t *testing.T) {
 	t.Parallel()
-	e := open(t, t.TempDir())
+	e := openFiles(t, t.TempDir())
 	const apart = 50
 	plans := []analytics.Plan{
 		{Granularity: analytics.Whole},

@@ -18,15 +18,15 @@ import (
 	"fanfare/internal/ident"
 )
 
-// maxTries is how often a statement is written anew because what it was written
-// with has changed while it ran.
+// maxTries is the number of times that a statement is built and run, if its
+// inputs change meanwhile.
 const maxTries = 4
 
-// heavyFrom is how many facts make a query a heavy one.
+// heavyFrom is the number of facts above which a query is heavy.
 const heavyFrom = 1_000_000
 
-// Query answers a plan from one unchanging state of the facts. No two groups
-// have the same bucket and values.
+// Query answers a plan from one snapshot of the facts. No two groups have the
+// same bucket and values.
 func (e *Engine) Query(ctx context.Context, p *analytics.Plan) ([]analytics.Group, error) {
 	if ctx.Value(inTurn{}) != e {
 		turn, end, err := e.Begin(ctx, p.Workspace, 0, p)
@@ -36,7 +36,7 @@ func (e *Engine) Query(ctx context.Context, p *analytics.Plan) ([]analytics.Grou
 		defer end()
 		ctx = turn
 	}
-	groups, err := e.consistent(ctx, p)
+	groups, err := e.queryConsistently(ctx, p)
 	if err != nil {
 		return nil, fmt.Errorf("query facts: %w", err)
 	}
@@ -67,17 +67,17 @@ func (e *Engine) isHeavy(p *analytics.Plan, w *workspace) bool {
 	return w.toRead(p, e.summed(p, w)) > e.heavyFrom
 }
 
-// consistent answers a plan again if what its statement was written with has
-// changed while it ran.
-func (e *Engine) consistent(ctx context.Context, p *analytics.Plan) ([]analytics.Group, error) {
+// queryConsistently runs the query again if the inputs of its statement changed
+// while it ran.
+func (e *Engine) queryConsistently(ctx context.Context, p *analytics.Plan) ([]analytics.Group, error) {
 	heavy := false
 	for try := 1; ; try++ {
 		if try == maxTries {
 			if heavy {
 				return nil, changesTooFast()
 			}
-			// Writes that are too fast to be read beside have to wait for once,
-			// but not for a heavy query: they may be those of other workspaces.
+			// After maxTries, a small query blocks writes; a large one fails
+			// instead, because the writes may be of other workspaces.
 			unlock, err := e.lock(ctx, p.Workspace, 0)
 			if err != nil {
 				return nil, err
@@ -89,10 +89,10 @@ func (e *Engine) consistent(ctx context.Context, p *analytics.Plan) ([]analytics
 			return nil, err
 		}
 		if w.texts == nil {
-			// A write is about to change what things are called: it is
-			// waited for, so that facts and names are of one state.
+			// Wait for a write that changes names, so that facts and names are of
+			// one snapshot.
 			select {
-			case <-w.settled:
+			case <-w.writeEnded:
 			case <-ctx.Done():
 				return nil, ctx.Err()
 			}
@@ -101,13 +101,13 @@ func (e *Engine) consistent(ctx context.Context, p *analytics.Plan) ([]analytics
 		heavy = e.isHeavy(p, w)
 		words := e.words.Load()
 		groups, err := e.answer(ctx, p, w, words, heavy)
-		if err != nil || e.holds(p.Workspace, w, words) {
+		if err != nil || e.stillValid(p.Workspace, w, words) {
 			return groups, err
 		}
 	}
 }
 
-// changesTooFast is the fault for a heavy query whose facts changed during each
+// changesTooFast is the fault of a heavy query whose facts changed during each
 // try.
 func changesTooFast() error {
 	f := fault.New(fault.Unavailable, "The metrics of this workspace change faster than the query reads them. Ask for fewer days, or try again in 5 seconds.")
@@ -115,9 +115,9 @@ func changesTooFast() error {
 	return f
 }
 
-// holds reports whether a statement that was written with what was known before
-// it ran was still right while it ran.
-func (e *Engine) holds(id ident.ID, w *workspace, words *words) bool {
+// stillValid reports whether the inputs of a statement did not change while it
+// ran.
+func (e *Engine) stillValid(id ident.ID, w *workspace, words *words) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	now := e.known[id]
@@ -126,26 +126,26 @@ func (e *Engine) holds(id ident.ID, w *workspace, words *words) bool {
 
 func (e *Engine) answer(ctx context.Context, p *analytics.Plan, w *workspace, words *words, heavy bool) ([]analytics.Group, error) {
 	rolled := e.summed(p, w)
-	in := here
+	in := runDirectly
 	if heavy {
 		in = withLowPriority
 	}
 	var groups []analytics.Group
 	var err error
-	// What is not known because it is too large must not be added to.
+	// A sum that is unknown because it is too large must not be added.
 	for _, grouped := range []bool{p.UnknownIfTooLarge, true} {
 		var b *builder
 		if b, err = compile(p, w, words, rolled, grouped); err != nil {
 			return nil, err
 		}
-		// Rows may be too many before they are put together.
+		// There may be too many groups only before they are merged.
 		if groups, err = e.collect(ctx, b, w, in); !b.merged || !errors.Is(err, analytics.ErrTooMany) {
 			break
 		}
 	}
 	var failed *duckdb.Error
 	if errors.As(err, &failed) && (failed.Type == duckdb.ErrorTypeConversion || failed.Type == duckdb.ErrorTypeOutOfRange) {
-		// Sums are the only thing that a statement converts.
+		// Only sums are converted in a statement.
 		return nil, analytics.ErrTooLarge
 	}
 	if err != nil && ctx.Err() != nil {
@@ -154,11 +154,11 @@ func (e *Engine) answer(ctx context.Context, p *analytics.Plan, w *workspace, wo
 	return groups, err
 }
 
-// collect has a statement run and reads its groups.
+// collect runs a statement and reads its groups.
 func (e *Engine) collect(ctx context.Context, b *builder, w *workspace, in func(func() error) error) (groups []analytics.Group, err error) {
 	each := func(row []driver.Value) error {
 		if row[1].(int64) == 0 {
-			return nil // the one row of no facts
+			return nil // the row of an empty result
 		}
 		if len(groups) == b.p.MaxGroups {
 			return analytics.ErrTooMany
@@ -167,7 +167,7 @@ func (e *Engine) collect(ctx context.Context, b *builder, w *workspace, in func(
 		return nil
 	}
 	err = e.pool.use(ctx, func(c *conn) error {
-		if done, err := e.again(ctx, c, b, in, each); done {
+		if done, err := e.runPlanned(ctx, c, b, in, each); done {
 			return err
 		}
 		groups, b.entities = nil, nil
@@ -176,13 +176,13 @@ func (e *Engine) collect(ctx context.Context, b *builder, w *workspace, in func(
 	if err != nil || !b.merged {
 		return groups, err
 	}
-	values, err := e.tell(ctx, w, b.entities)
+	values, err := e.entityValues(ctx, w, b.entities)
 	if err != nil {
 		return nil, err
 	}
 	for i := range groups {
 		for j, d := range b.p.Dimensions {
-			if texts[d].attribute == "id" {
+			if entityAttributes[d].attribute == "id" {
 				groups[i].Values[j], values = values[0], values[1:]
 			}
 		}
@@ -190,9 +190,9 @@ func (e *Engine) collect(ctx context.Context, b *builder, w *workspace, in func(
 	return merge(groups, b.p.Measures)
 }
 
-// again has a statement run by a plan that is kept. It did so only if nothing
-// has changed since the plan was made.
-func (e *Engine) again(ctx context.Context, c *conn, b *builder, in func(func() error) error, each func(row []driver.Value) error) (done bool, err error) {
+// runPlanned runs a statement with its cached plan. done is false if there is
+// none or if facts changed.
+func (e *Engine) runPlanned(ctx context.Context, c *conn, b *builder, in func(func() error) error, each func(row []driver.Value) error) (done bool, err error) {
 	changes := e.changes.Load()
 	text, whole := b.literal()
 	if !whole || changes%2 != 0 {
@@ -205,7 +205,7 @@ func (e *Engine) again(ctx context.Context, c *conn, b *builder, in func(func() 
 	return (s != nil || err != nil) && e.changes.Load() == changes, err
 }
 
-// merge puts groups together that are the same to whoever asks.
+// merge merges groups with the same values.
 func merge(groups []analytics.Group, measures []fact.Measure) ([]analytics.Group, error) {
 	index := make(map[string]int, len(groups))
 	kept := groups[:0]
@@ -227,15 +227,15 @@ func merge(groups []analytics.Group, measures []fact.Measure) ([]analytics.Group
 			kept = append(kept, g)
 			continue
 		}
-		if err := together(&kept[i], &g, measures); err != nil {
+		if err := addGroup(&kept[i], &g, measures); err != nil {
 			return nil, err
 		}
 	}
 	return kept, nil
 }
 
-// together adds one group to another.
-func together(a, b *analytics.Group, measures []fact.Measure) error {
+// addGroup adds b to a.
+func addGroup(a, b *analytics.Group, measures []fact.Measure) error {
 	for i := range a.Values {
 		if x, y := &a.Values[i].Label, b.Values[i].Label; *x == "" || y != "" && y < *x {
 			*x = y
@@ -259,9 +259,9 @@ func together(a, b *analytics.Group, measures []fact.Measure) error {
 	return nil
 }
 
-// Explain returns the statement that answers a plan now, and its arguments.
-// What is known of the workspace is written into it, so it is right only until
-// the next write.
+// Explain returns the statement that answers a plan now, and its arguments. It
+// depends on the cached state of the workspace, so it is valid until the next
+// write.
 func (e *Engine) Explain(ctx context.Context, p *analytics.Plan) (text string, args []any, err error) {
 	w, err := e.workspace(ctx, p.Workspace)
 	if err != nil {
@@ -277,8 +277,8 @@ func (e *Engine) Explain(ctx context.Context, p *analytics.Plan) (text string, a
 	return b.String(), b.args, nil
 }
 
-// read takes a group from a row: bucket, number of facts, the columns of shown
-// for every dimension and those of sum for every measure.
+// read reads a group from a row: bucket, number of facts, the columns of
+// dimensionColumns for every dimension and those of sum for every measure.
 func (b *builder) read(row []driver.Value) analytics.Group {
 	g := analytics.Group{
 		Bucket: bucketStart(b.p.Granularity, row[0].(int64)),
@@ -308,13 +308,13 @@ func (b *builder) read(row []driver.Value) analytics.Group {
 	return g
 }
 
-// value reads a dimension's value and tells how many columns it had.
+// value returns the value of a dimension and the number of its columns.
 func (b *builder) value(dimension string, row []driver.Value) (v analytics.Value, width int) {
 	switch {
-	case texts[dimension].attribute == "id" && b.merged:
+	case entityAttributes[dimension].attribute == "id" && b.merged:
 		b.entities = append(b.entities, row[0].(int32))
 		return v, 1
-	case texts[dimension].attribute == "id":
+	case entityAttributes[dimension].attribute == "id":
 		v.ID, _ = row[0].(string)
 		v.Null = v.ID == ""
 		v.External, _ = row[1].(string)
@@ -322,7 +322,7 @@ func (b *builder) value(dimension string, row []driver.Value) (v analytics.Value
 		return v, 4
 	case dimension == "weekday":
 		v.ID = analytics.Weekdays[row[0].(int32)]
-	case slices.Contains(worded, dimension):
+	case slices.Contains(wordDimensions, dimension):
 		v.ID = b.words.text[row[0].(int32)]
 	default:
 		v.ID, _ = row[0].(string)
@@ -331,34 +331,34 @@ func (b *builder) value(dimension string, row []driver.Value) (v analytics.Value
 	return v, 1
 }
 
-// run are days one after the other that are summed up ahead: by pentads, and
-// from first to last month, if there are any whole ones, by months.
-type run struct{ first, last, firstMonth, lastMonth clock.Date }
+// summedDays is a range of days that have stored sums: by pentads, and from
+// firstMonth to lastMonth by whole months, if there are any.
+type summedDays struct{ first, last, firstMonth, lastMonth clock.Date }
 
-// none is what is taken from the facts themselves.
-var none = run{first: 1, firstMonth: 1}
+// noSums is the range of queries that read only facts.
+var noSums = summedDays{first: 1, firstMonth: 1}
 
-// summed are the days that are taken from their sums.
-func (e *Engine) summed(p *analytics.Plan, w *workspace) run {
+// summed returns the days whose sums are read.
+func (e *Engine) summed(p *analytics.Plan, w *workspace) summedDays {
 	if e.factsOnly {
-		return none
+		return noSums
 	}
-	return longestRun(p, w)
+	return longestSummed(p, w)
 }
 
-// longestRun finds the longest row of whole pentads in a plan's days that can
-// be taken from the sums, none if the plan needs single days or facts.
-func longestRun(p *analytics.Plan, w *workspace) run {
+// longestSummed returns the longest sequence of whole pentads in the days of a
+// plan that have sums, noSums if the plan needs single days or facts.
+func longestSummed(p *analytics.Plan, w *workspace) summedDays {
 	weekday := func(d string) bool { return d == "weekday" }
 	byDay := p.Granularity == analytics.Day || p.Granularity == analytics.Week || slices.ContainsFunc(p.Dimensions, weekday) || p.Where != nil && mentions(p.Where, weekday)
 	if byDay || p.Family != fact.Base || len(w.rolled) == 0 || slices.Contains(p.Measures, fact.Reach) || converts(p, w) {
-		return none
+		return noSums
 	}
 	d := firstOfPentad(p.First)
 	if d < p.First {
 		d = nextPentad(d)
 	}
-	best, from := none, d
+	best, from := noSums, d
 	for d <= p.Last {
 		next := nextPentad(d)
 		if !w.rolled[d.FirstOfMonth()] || next-1 > p.Last {
@@ -368,8 +368,8 @@ func longestRun(p *analytics.Plan, w *workspace) run {
 		}
 		d = next
 	}
-	if best == none {
-		return none
+	if best == noSums {
+		return noSums
 	}
 	best.firstMonth, best.lastMonth = best.first.FirstOfMonth(), (best.last+1).FirstOfMonth()-1
 	if best.firstMonth < best.first {

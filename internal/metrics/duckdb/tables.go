@@ -10,7 +10,7 @@ import (
 	"fanfare/internal/metrics/numbers"
 )
 
-// version is the shape of the tables. Raise it with a step in makeTables.
+// version is the version of the tables. Raise it with a step in changeTables.
 const version = 4
 
 var (
@@ -32,26 +32,29 @@ func factColumns() string {
 	return b.String()
 }
 
-// tables are all of them, in the order in which a dump has them.
+// tables are the tables, in the order of a dump.
 //   - format has the version of the tables.
 //   - identity has the id that Adopt gave the file, if it has one.
-//   - noted has the generation that the store had noted at the last write, and
-//     the id that the file had then.
+//   - noted has the generation that the store had recorded at the last write,
+//     and the id that the file had then.
 //   - word: channels, countries and other values of fixed sets.
-//   - entity: what is on a platform; external is its key within the connection,
-//     record is ours that it is linked to, part the variant of that creative.
-//   - record and tag: copies of ours.
-//   - import: batches that can be taken out again; one import may have several.
-//   - cover: windows that such a batch has emptied.
-//   - replaced: facts that such a batch has put aside; above is the batch.
-//   - part: how many facts a source has in a month, and of which days.
-//   - rolled: months of a workspace whose base facts are summed up: whole in
-//     base_month with all keys and in base_ad_month without audiences, and by
-//     pentads in base_pentad and base_ad_pentad.
-//   - layout: how many rows were added since a family was last put in order.
+//   - entity: what exists on a platform, and the record it is linked to.
+//     external is its key within the connection, part the variant of a
+//     creative.
+//   - record, tag: copies of records.
+//   - import: writes that can be undone; one import may have several.
+//   - cover: windows that such a write has emptied.
+//   - replaced: facts that such a write has replaced; above is the write.
+//   - part: the number of facts of a source in a month, and their first and
+//     last day.
+//   - rolled: months of a workspace that have sums of base facts: of the whole
+//     month in base_month with all keys and in base_ad_month without audiences,
+//     and of pentads in base_pentad and base_ad_pentad.
+//   - layout: the number of rows that were added since a family was last
+//     sorted.
 var tables = []struct {
 	name, columns string
-	// derived tables can be made from the others and are in no dump.
+	// derived tables are calculated from the others and are in no dump.
 	derived bool
 }{
 	{"format", "version INTEGER NOT NULL", true},
@@ -79,22 +82,21 @@ var tables = []struct {
 	{"layout", "family INTEGER NOT NULL, loose BIGINT NOT NULL", true},
 }
 
-// described is what is known of an entity: from the platform, and from ours
-// that it is linked to. Empty texts are NULL in it.
+// described joins an entity with its record. Empty texts are NULL.
 const described = `CREATE VIEW IF NOT EXISTS described AS
 	SELECT e.workspace, e.key, e.kind, nullif(e.record, '') AS id, nullif(e.part, '') AS part, e.external, nullif(e.name, '') AS theirs, nullif(r.name, '') AS ours,
 		coalesce(nullif(r.name, ''), nullif(e.name, '')) AS name, nullif(r.status, '') AS status, nullif(r.objective, '') AS objective, nullif(r.type, '') AS type
 	FROM entity e LEFT JOIN record r ON r.workspace = e.workspace AND r.id = e.record`
 
-// makeTables makes what is not there yet.
+// makeTables creates missing tables and updates older ones.
 func makeTables(ctx context.Context, c *conn) error {
 	for _, t := range tables {
 		if _, err := c.exec(ctx, "CREATE TABLE IF NOT EXISTS "+t.name+" ("+t.columns+")"); err != nil {
-			return fmt.Errorf("make table %s: %w", t.name, err)
+			return fmt.Errorf("create table %s: %w", t.name, err)
 		}
 	}
 	if _, err := c.exec(ctx, described); err != nil {
-		return fmt.Errorf("make view: %w", err)
+		return fmt.Errorf("create view: %w", err)
 	}
 	found := int32(0)
 	err := c.query(ctx, func(row []driver.Value) error { found = row[0].(int32); return nil }, "SELECT version FROM format")
@@ -109,21 +111,21 @@ func makeTables(ctx context.Context, c *conn) error {
 		return changeTables(ctx, c, found)
 	}
 	if _, err := c.exec(ctx, "INSERT INTO format VALUES (?)", int32(version)); err != nil {
-		return fmt.Errorf("note version: %w", err)
+		return fmt.Errorf("store version: %w", err)
 	}
 	for f := range fact.Families {
 		if _, err := c.exec(ctx, "INSERT INTO layout VALUES (?, 0)", int32(f)); err != nil {
-			return fmt.Errorf("note layout: %w", err)
+			return fmt.Errorf("store layout: %w", err)
 		}
 	}
 	return nil
 }
 
-// changeTables brings tables of an older version to this one.
+// changeTables updates tables of an older version.
 func changeTables(ctx context.Context, c *conn, from int32) error {
 	texts := []string{"ALTER TABLE noted ADD COLUMN IF NOT EXISTS id VARCHAR", fmt.Sprintf("UPDATE format SET version = %d", version)}
 	if from < 3 {
-		// There were fewer kinds of sums: all are made anew.
+		// Older versions had fewer kinds of sums: all are recalculated.
 		texts = append(texts, "DELETE FROM rolled", "DELETE FROM base_month", "DELETE FROM base_ad_month")
 	}
 	for _, text := range texts {
@@ -134,5 +136,5 @@ func changeTables(ctx context.Context, c *conn, from int32) error {
 	return nil
 }
 
-// prefixed lists names, each behind a prefix.
+// prefixed joins names, each after the prefix.
 func prefixed(prefix string, names []string) string { return prefix + strings.Join(names, ", "+prefix) }

@@ -12,7 +12,7 @@ import (
 	"fanfare/internal/metrics/duckdb"
 )
 
-// balance is what all clicks of batchTogether are together, always.
+// balance is the sum of all clicks of batchTogether, always.
 const balance = 1000
 
 // batchTogether spreads the same clicks over other days, channels and sources.
@@ -32,11 +32,11 @@ func batchTogether(i int) *fact.Batch {
 	return b
 }
 
-// TestTogether lets one write, others ask, dump and put in order, all at once:
-// whoever asks sees a whole batch, never a part, never two.
+// TestTogether writes, queries, dumps and sorts concurrently. Each query sees
+// exactly one whole batch.
 func TestTogether(t *testing.T) {
 	t.Parallel()
-	e := open(t, t.TempDir())
+	e := openFiles(t, t.TempDir())
 	e.RollFrom(1)
 	write(t, e, batchTogether(0))
 	ctx, stop := context.WithCancel(t.Context())
@@ -76,7 +76,7 @@ func dumpIsWhole(t *testing.T, e *duckdb.Engine) {
 		t.Errorf("dump: %v", err)
 		return
 	}
-	to := open(t, t.TempDir())
+	to := openFiles(t, t.TempDir())
 	if err := to.Fill(context.Background(), &dump); err != nil {
 		t.Errorf("fill: %v", err)
 		return

@@ -17,7 +17,7 @@ import (
 )
 
 // plan asks for all clicks of a workspace.
-func plan(workspace ident.ID) *analytics.Plan {
+func plannedStatement(workspace ident.ID) *analytics.Plan {
 	return &analytics.Plan{Workspace: workspace, First: first, Last: first + 364, Granularity: analytics.Whole, Measures: []fact.Measure{fact.Clicks}, MaxGroups: 10}
 }
 
@@ -33,7 +33,7 @@ func withRequests(t *testing.T, heavyFrom int64, test func(r *requests)) {
 	t.Helper()
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		r := &requests{t, open(t, t.TempDir()), make(chan struct{})}
+		r := &requests{t, openFiles(t, t.TempDir()), make(chan struct{})}
 		r.e.HeavyFrom(heavyFrom)
 		for _, workspace := range []ident.ID{"wks_many", "wks_more", "wks_one"} {
 			b := batchOf(1)
@@ -51,7 +51,7 @@ func (r *requests) fill(workspace ident.ID, n int) (running int) {
 	var mu sync.Mutex
 	for range n {
 		go func() {
-			_, end, err := r.e.Begin(r.t.Context(), workspace, time.Hour, plan(workspace))
+			_, end, err := r.e.Begin(r.t.Context(), workspace, time.Hour, plannedStatement(workspace))
 			if err != nil {
 				r.t.Errorf("begin of %s: %v", workspace, err)
 				return
@@ -71,21 +71,21 @@ func (r *requests) fill(workspace ident.ID, n int) (running int) {
 
 // ask runs a request for all clicks of a workspace.
 func (r *requests) ask(workspace ident.ID) error {
-	turn, end, err := r.e.Begin(r.t.Context(), workspace, time.Second, plan(workspace))
+	turn, end, err := r.e.Begin(r.t.Context(), workspace, time.Second, plannedStatement(workspace))
 	if err != nil {
 		return err
 	}
 	defer end()
-	groups, err := r.e.Query(turn, plan(workspace))
+	groups, err := r.e.Query(turn, plannedStatement(workspace))
 	if err == nil && (len(groups) != 1 || groups[0].Sums[0].N != 10) {
 		r.t.Errorf("got %v want 10 clicks", groups)
 	}
 	return err
 }
 
-// TestQueriesLeaveAPlace wants one workspace never to use all places of
-// queries, of small ones and of large ones, and a request that finds none to be
-// told to come back later.
+// TestQueriesLeaveAPlace checks that one workspace never uses all places of
+// queries, small or large. A request without a place is refused with a time to
+// retry.
 func TestQueriesLeaveAPlace(t *testing.T) {
 	t.Parallel()
 	for name, heavyFrom := range map[string]int64{"light": 1_000_000, "heavy": 0} {
@@ -130,7 +130,7 @@ func TestTooManyQueries(t *testing.T) {
 		}
 		answered := false
 		go func() {
-			if _, err := r.e.Query(r.t.Context(), plan("wks_many")); err != nil {
+			if _, err := r.e.Query(r.t.Context(), plannedStatement("wks_many")); err != nil {
 				r.t.Errorf("in the background: got %v want an answer", err)
 			}
 			answered = true
@@ -197,8 +197,8 @@ func TestWritesTakeTurns(t *testing.T) {
 	})
 }
 
-// watch is a log that tells which months are being summed up, and waits until
-// the test lets it go on.
+// watch is a log handler that records which months are summed, and blocks until
+// the test continues.
 type watch struct {
 	slog.Handler
 	events chan string
@@ -209,7 +209,7 @@ func (*watch) Enabled(context.Context, slog.Level) bool { return true }
 
 func (w *watch) Handle(_ context.Context, r slog.Record) error {
 	r.Attrs(func(a slog.Attr) bool {
-		if a.Key == "what" && a.Value.String() == "sums" && r.Message == "looking after facts" {
+		if a.Key == "what" && a.Value.String() == "sums" && r.Message == "duckdb maintenance started" {
 			w.events <- "month"
 			<-w.next
 		}
@@ -275,19 +275,18 @@ func TestMonthsTakeTurns(t *testing.T) {
 			t.Errorf("got %v want %v", order, want)
 		}
 		for _, workspace := range many {
-			if n, err := e.Rolled(t.Context(), workspace); err != nil || n == 0 {
+			if n, err := e.RolledMonths(t.Context(), workspace); err != nil || n == 0 {
 				t.Errorf("%s: got %d months summed up, %v want some", workspace, n, err)
 			}
 		}
 	})
 }
 
-// TestNoFacts wants what is known of a workspace without facts to be read from
-// the file once.
+// TestNoFacts checks that a workspace without facts is read from the file once.
 func TestNoFacts(t *testing.T) {
 	t.Parallel()
-	e := open(t, t.TempDir())
-	if groups, err := e.Query(t.Context(), plan("wks_1")); err != nil || groups != nil {
+	e := openFiles(t, t.TempDir())
+	if groups, err := e.Query(t.Context(), plannedStatement("wks_1")); err != nil || groups != nil {
 		t.Errorf("got %v, %v want nothing", groups, err)
 	}
 	gone, cancel := context.WithCancel(t.Context())

@@ -12,16 +12,15 @@ import (
 	"fanfare/internal/metrics/numbers"
 )
 
-// undoFor is how long an import can be taken back.
+// undoFor is how long an import can be undone.
 const undoFor = 30 * 24 * time.Hour
 
-// Undo leaves the facts as if the import had never been: all other batches in
-// their order, without it. It works because batches are numbered in that order
-// and whatever an import puts aside is kept with the number of the one above:
-// a fact put aside is the one that counts when no fact has its key and no
-// window of a later import, or of the one above, has emptied its day.
+// Undo leaves the facts as if the import had never been. Writes are numbered in
+// their order, and what an import replaces is kept with its number: a replaced
+// fact counts again if no fact has its key, and neither the import that replaced
+// it nor a later one has emptied its day.
 func (e *Engine) Undo(ctx context.Context, id, imported ident.ID) (int64, error) {
-	var gone int64
+	var removed int64
 	err := e.write(ctx, id, 0, func(t *change) error {
 		var batches []int32
 		if err := t.c.query(ctx, func(row []driver.Value) error {
@@ -30,19 +29,19 @@ func (e *Engine) Undo(ctx context.Context, id, imported ident.ID) (int64, error)
 		}, "SELECT key FROM import WHERE workspace = ? AND id = ?", t.w.key, string(imported)); err != nil {
 			return err
 		}
-		if t.same = len(batches) == 0; t.same {
+		if t.unchanged = len(batches) == 0; t.unchanged {
 			return nil
 		}
 		in := " IN " + list(batches)
 		for f, table := range fact.Families {
-			if err := t.touchBy(ctx, fact.Family(f), "FROM "+table+" WHERE workspace = ? AND import"+in, t.w.key); err != nil {
+			if err := t.touchParts(ctx, fact.Family(f), "FROM "+table+" WHERE workspace = ? AND import"+in, t.w.key); err != nil {
 				return err
 			}
 			n, err := t.c.exec(ctx, "DELETE FROM "+table+" WHERE workspace = ? AND import"+in, t.w.key)
 			if err != nil {
 				return err
 			}
-			gone += n
+			removed += n
 		}
 		for _, text := range []string{
 			"DELETE FROM replaced WHERE workspace = ? AND import" + in,
@@ -63,18 +62,18 @@ func (e *Engine) Undo(ctx context.Context, id, imported ident.ID) (int64, error)
 	if err != nil {
 		return 0, fmt.Errorf("undo import %s: %w", imported, err)
 	}
-	return gone, nil
+	return removed, nil
 }
 
-// touchBy marks the parts that a selection of facts lies in.
-func (t *change) touchBy(ctx context.Context, f fact.Family, from string, args ...any) error {
+// touchParts marks the parts of the selected facts as changed.
+func (t *change) touchParts(ctx context.Context, f fact.Family, from string, args ...any) error {
 	return t.c.query(ctx, func(row []driver.Value) error {
 		t.touched[part{f, row[0].(int32), clock.Date(row[1].(int32)).FirstOfMonth()}] = true
 		return nil
 	}, "SELECT DISTINCT source, day "+from, args...)
 }
 
-// putBack returns facts that were put aside and that nothing keeps out.
+// putBack restores replaced facts that count again.
 func (t *change) putBack(ctx context.Context, f fact.Family) error {
 	table := f.String()
 	_, err := t.c.exec(ctx, `CREATE OR REPLACE TEMP TABLE back AS SELECT r.* FROM replaced r
@@ -84,9 +83,9 @@ func (t *change) putBack(ctx context.Context, f fact.Family) error {
 		AND NOT EXISTS (SELECT 1 FROM `+table+` f WHERE f.workspace = ? AND `+numbers.SameKey("f", "r")+`)
 		QUALIFY row_number() OVER (PARTITION BY `+prefixed("r.", numbers.KeyColumns)+` ORDER BY r.above DESC) = 1`, t.w.key, int32(f), t.w.key)
 	if err != nil {
-		return fmt.Errorf("find what comes back: %w", err)
+		return fmt.Errorf("find facts that count again: %w", err)
 	}
-	if err := t.touchBy(ctx, f, "FROM temp.back"); err != nil {
+	if err := t.touchParts(ctx, f, "FROM temp.back"); err != nil {
 		return err
 	}
 	for _, text := range []string{
@@ -100,9 +99,9 @@ func (t *change) putBack(ctx context.Context, f fact.Family) error {
 	return nil
 }
 
-// settle forgets what can be taken back no more. Batches are numbered in time,
-// so that all those below the last one too old are.
-func (e *Engine) settle(ctx context.Context, c *conn) error {
+// forgetOldImports deletes what the undo of old imports needs. Imports are
+// numbered in the order of time, so all up to the last old one are deleted.
+func (e *Engine) forgetOldImports(ctx context.Context, c *conn) error {
 	return c.inTransaction(ctx, func() error {
 		last := int32(0)
 		if err := c.query(ctx, func(row []driver.Value) error { last = row[0].(int32); return nil },
@@ -116,6 +115,6 @@ func (e *Engine) settle(ctx context.Context, c *conn) error {
 				return err
 			}
 		}
-		return e.keepNoted(ctx, c, *e.id.Load())
+		return e.writeRecorded(ctx, c, *e.id.Load())
 	})
 }

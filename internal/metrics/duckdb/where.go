@@ -9,11 +9,11 @@ import (
 	"fanfare/internal/metrics/numbers"
 )
 
-// text is a dimension that the view described tells of an entity.
-type text struct{ entity, attribute string }
+// entityAttribute is a column of the view described, for one kind of entity.
+type entityAttribute struct{ entity, attribute string }
 
-// texts are the dimensions that entities and records tell.
-var texts = map[string]text{
+// entityAttributes has the dimensions of entities and of their records.
+var entityAttributes = map[string]entityAttribute{
 	"campaign_id":     {fact.KindCampaign, "id"},
 	"campaign_name":   {fact.KindCampaign, "name"},
 	"campaign_status": {fact.KindCampaign, "status"},
@@ -28,11 +28,12 @@ var texts = map[string]text{
 	"audience_name": {fact.KindAudience, "name"},
 }
 
-// worded are the dimensions whose values are words.
-var worded = []string{"channel", "country", "age_range", "gender", "device"}
+// wordDimensions are the dimensions whose values are words. Columns of facts have
+// the same names.
+var wordDimensions = []string{"channel", "country", "age_range", "gender", "device"}
 
-// where writes a condition. Every part of it is true or false, never unknown,
-// so that not and or mean what they say.
+// where writes a condition. Every part of it is true or false, never NULL, so
+// that NOT and OR are correct.
 func (b *builder) where(c *analytics.Condition) {
 	switch {
 	case len(c.And) > 0:
@@ -44,70 +45,71 @@ func (b *builder) where(c *analytics.Condition) {
 		b.where(c.Not)
 		b.text(")")
 	default:
-		b.leaf(c)
+		b.comparison(c)
 	}
 }
 
-// joined writes conditions put together. Those on the texts of one entity are
-// one look at its keys: each look is a join, and the planner took 10 seconds
-// for the 100 of the largest query there may be.
+// joined writes a list of conditions. Conditions on attributes of one entity
+// share one search: each search is a join, and planning the 100 joins of the
+// largest query took 10 seconds.
 func (b *builder) joined(list []analytics.Condition, with string) {
-	open, looked := "(", map[look]bool{}
+	open, searched := "(", map[entitySearch]bool{}
 	for i := range list {
-		l := lookOf(&list[i])
-		if looked[l] {
+		s := entitySearchOf(&list[i])
+		if searched[s] {
 			continue
 		}
 		b.text(open)
 		open = with
-		if l.entity == "" {
+		if s.entity == "" {
 			b.where(&list[i])
 			continue
 		}
-		looked[l] = true
-		b.look(l, list[i:], with)
+		searched[s] = true
+		b.search(s, list[i:], with)
 	}
 	b.text(")")
 }
 
-// look is a search for the keys of an entity that have fitting texts, or for
-// all others.
-type look struct{ entity, denied string }
+// entitySearch is a search for the keys of entities that match, or with a
+// negation that do not.
+type entitySearch struct{ entity, negation string }
 
-// lookOf is the search that a condition on a text needs, none for others.
-func lookOf(c *analytics.Condition) look {
-	t, isText := texts[c.Dimension]
+// entitySearchOf returns the search of a condition on an attribute, empty for
+// other conditions.
+func entitySearchOf(c *analytics.Condition) entitySearch {
+	t, isText := entityAttributes[c.Dimension]
 	if !isText {
-		return look{}
+		return entitySearch{}
 	}
-	_, denied := plain(c.Op)
-	return look{t.entity, denied}
+	_, negation := splitNegation(c.Op)
+	return entitySearch{t.entity, negation}
 }
 
-// look writes all conditions of a list that need the same search. To have none
-// of some is not to have any, so what denies is joined the other way round.
-func (b *builder) look(l look, list []analytics.Condition, with string) {
-	if l.denied != "" {
+// search writes all conditions of a list that need the same search. NOT IN swaps
+// AND and OR (De Morgan).
+func (b *builder) search(s entitySearch, list []analytics.Condition, with string) {
+	if s.negation != "" {
 		with = map[string]string{and: or, or: and}[with]
 	}
-	b.text("f." + l.entity + " " + l.denied + "IN (SELECT d.key FROM described d WHERE d.workspace = ? AND d.kind = '" + l.entity + "' AND ")
+	b.text("f." + s.entity + " " + s.negation + "IN (SELECT d.key FROM described d WHERE d.workspace = ? AND d.kind = '" + s.entity + "' AND ")
 	b.bind(b.w.key)
 	open := "("
 	for i := range list {
-		if c := &list[i]; lookOf(c) == l {
-			op, _ := plain(c.Op)
+		if c := &list[i]; entitySearchOf(c) == s {
+			op, _ := splitNegation(c.Op)
 			b.text(open)
-			b.compare("d."+texts[c.Dimension].attribute, op, c.Values)
+			b.compare("d."+entityAttributes[c.Dimension].attribute, op, c.Values)
 			open = with
 		}
 	}
 	b.text("))")
 }
 
-// plain is an operator that says yes, and what denies it.
-func plain(op analytics.Op) (yes analytics.Op, denied string) {
-	if yes, denies := numbers.Affirmed[op]; denies {
-		return yes, "NOT "
+// splitNegation returns the positive operator, and NOT if op negates it.
+func splitNegation(op analytics.Op) (positive analytics.Op, negation string) {
+	if positive, negated := numbers.Affirmed[op]; negated {
+		return positive, "NOT "
 	}
 	return op, ""
 }
@@ -117,19 +119,19 @@ const (
 	or  = " OR "
 )
 
-// leaf writes a comparison as membership: what has a value that fits, or for
-// those that deny, everything else. What has no value is in no such set.
-func (b *builder) leaf(c *analytics.Condition) {
-	op, denied := plain(c.Op)
-	switch l := lookOf(c); {
-	case l.entity != "":
-		b.look(l, []analytics.Condition{*c}, and)
+// comparison writes one comparison, as IN the matching numbers, or NOT IN for a
+// negation. A fact without a value does not match.
+func (b *builder) comparison(c *analytics.Condition) {
+	op, not := splitNegation(c.Op)
+	switch s := entitySearchOf(c); {
+	case s.entity != "":
+		b.search(s, []analytics.Condition{*c}, and)
 	case c.Dimension == "tag" && b.tagged:
-		b.text(denied + "coalesce(")
+		b.text(not + "coalesce(")
 		b.compare("t.tag", op, c.Values)
 		b.text(", false)")
 	case c.Dimension == "tag":
-		b.text("f.campaign " + denied + "IN (SELECT e.key FROM entity e JOIN tag t ON t.workspace = e.workspace AND t.record = e.record WHERE e.workspace = ?")
+		b.text("f.campaign " + not + "IN (SELECT e.key FROM entity e JOIN tag t ON t.workspace = e.workspace AND t.record = e.record WHERE e.workspace = ?")
 		b.bind(b.w.key)
 		b.text(" AND ")
 		b.compare("t.tag", op, c.Values)
@@ -137,18 +139,18 @@ func (b *builder) leaf(c *analytics.Condition) {
 	default:
 		column, codes := b.codes(c.Dimension, op, c.Values)
 		if len(codes) == 0 {
-			b.text(denied + "false")
+			b.text(not + "false")
 			return
 		}
-		b.text(column + " " + denied + "IN " + list(codes))
+		b.text(column + " " + not + "IN " + list(codes))
 	}
 }
 
-// codes are the numbers of a small set whose texts fit: the words, the days of
-// the week, the workspace's sources.
+// codes returns the numbers whose text matches: of words, weekdays or the sources
+// of the workspace.
 func (b *builder) codes(dimension string, op analytics.Op, values []string) (column string, codes []int32) {
 	switch {
-	case slices.Contains(worded, dimension):
+	case slices.Contains(wordDimensions, dimension):
 		for code, word := range b.words.text {
 			if numbers.Fits(word, op, values) {
 				codes = append(codes, int32(code))
@@ -182,14 +184,15 @@ func sourceText(dimension string, s *source) string {
 	}
 }
 
-// comparisons are how an operator compares an expression with one value.
+// comparisons is the SQL before and after an expression that compares it with one
+// value.
 var comparisons = map[analytics.Op][2]string{
 	analytics.Equal: {"", " = ?"}, analytics.In: {"", " = ?"},
 	analytics.Greater: {"", " > ?"}, analytics.AtLeast: {"", " >= ?"}, analytics.Less: {"", " < ?"}, analytics.AtMost: {"", " <= ?"},
 	analytics.Contains: {"contains(lower(", "), lower(?))"}, analytics.StartsWith: {"starts_with(lower(", "), lower(?))"},
 }
 
-// compare writes that an expression fits one of the values.
+// compare writes that an expression matches one of the values.
 func (b *builder) compare(expression string, op analytics.Op, values []string) {
 	switch {
 	case op == analytics.IsNotNull:

@@ -16,31 +16,29 @@ import (
 	"fanfare/internal/money"
 )
 
-// words are the values of fixed sets and their numbers. They are never changed,
-// only replaced by longer ones; "" is 0.
+// words has the values of fixed sets and their numbers. It is never changed, only
+// replaced by a longer one; "" is 0.
 type words struct {
 	code map[string]int32
 	text []string
 }
 
-// workspace is what is known of a workspace without asking the file. It is
-// never changed, only replaced, after the write that changes it is on disk: who
-// sees a new generation sees new facts too.
+// workspace is the cached state of a workspace, replaced after each committed
+// write. So a query that sees a new generation sees its facts.
 type workspace struct {
 	key        int32
 	generation int64
 	mirrored   clock.Instant
-	// sources are replaced by a new slice whenever one of them changes.
+	// sources is a new slice after each change.
 	sources []source
 	parts   map[part]extent
 	rolled  map[clock.Date]bool
 	covered []fact.Coverage
-	// texts is nil from when a write has changed what entities are called until
-	// it is on disk, which settled tells.
-	texts   *dictionary
-	settled <-chan struct{}
-	// epoch is another one whenever a statement that was written with what is
-	// known here may not be right any more.
+	// texts is nil while a write that changes names commits; writeEnded is closed
+	// then.
+	texts      *dictionary
+	writeEnded <-chan struct{}
+	// epoch changes when statements built from this state become invalid.
 	epoch int64
 }
 
@@ -56,7 +54,7 @@ type part struct {
 	month  clock.Date
 }
 
-// extent is how many facts a part has, and of which days.
+// extent is the number of facts of a part, and their first and last day.
 type extent struct {
 	rows        int64
 	first, last clock.Date
@@ -68,8 +66,8 @@ type month struct {
 	first     clock.Date
 }
 
-// pentad is how many days are summed up together where a range ends within a
-// month. A month has six, of which the last goes to its end.
+// pentad is the number of days in one sum for ranges that end within a month. A
+// month has six pentads; the last one ends with the month.
 const pentad = 5
 
 // firstOfPentad returns the first day of a day's pentad.
@@ -111,7 +109,7 @@ func (e *Engine) loadCommon(ctx context.Context, c *conn) error {
 		{&e.next.workspace, "SELECT coalesce(max(key), 0) + 1 FROM workspace"},
 		{&e.next.source, "SELECT coalesce(max(key), 0) + 1 FROM source"},
 		{&e.next.entity, "SELECT coalesce(max(key), 0) + 1 FROM entity"},
-		// Batches whose undoing has ended are forgotten, but facts still name them.
+		// Old imports are deleted, but facts still name them.
 		{&e.next.imported, `SELECT greatest((SELECT coalesce(max(key), 0) FROM import),
 			(SELECT coalesce(max(import), 0) FROM base), (SELECT coalesce(max(import), 0) FROM geo),
 			(SELECT coalesce(max(import), 0) FROM demographic), (SELECT coalesce(max(import), 0) FROM device)) + 1`},
@@ -123,15 +121,15 @@ func (e *Engine) loadCommon(ctx context.Context, c *conn) error {
 	return nil
 }
 
-// workspace returns what is known of a workspace, nil if there is nothing.
+// workspace returns the cached state of a workspace, nil if it has no facts.
 func (e *Engine) workspace(ctx context.Context, id ident.ID) (*workspace, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if w, known := e.known[id]; known {
 		return w, nil
 	}
-	// The lock is held meanwhile, so that what a write publishes after this
-	// reading cannot be overwritten by it.
+	// The lock is held meanwhile, so that this older state does not overwrite
+	// what a write publishes.
 	var w *workspace
 	err := e.pool.use(ctx, func(c *conn) (err error) {
 		w, err = load(ctx, c, id)
@@ -144,22 +142,19 @@ func (e *Engine) workspace(ctx context.Context, id ident.ID) (*workspace, error)
 		e.epochs++
 		w.epoch = e.epochs
 	}
-	// That there are no facts is known too: reading it again for each query
-	// would hold up all others.
+	// Nil is cached too: another read for each query would delay all others.
 	e.known[id] = w
 	return w, nil
 }
 
-// shift tells new sources and words, and takes back months that are summed up
-// no more and names that are others now, before the change that brings it is committed. So a query that sees
-// the change either knows all of it from the start or finds another epoch
-// afterwards.
-func (e *Engine) shift(id ident.ID, was *workspace, t *change) {
+// announce publishes new sources, words and invalidated sums and names before the
+// commit, so that a query sees them or a new epoch.
+func (e *Engine) announce(id ident.ID, was *workspace, t *change) {
 	w := &workspace{}
 	if was != nil {
 		*w = *was
 	}
-	w.key, w.sources, w.rolled, w.texts, w.settled = t.w.key, t.w.sources, t.w.rolled, t.w.texts, t.ended
+	w.key, w.sources, w.rolled, w.texts, w.writeEnded = t.w.key, t.w.sources, t.w.rolled, t.w.texts, t.ended
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.epochs++
@@ -168,8 +163,8 @@ func (e *Engine) shift(id ident.ID, was *workspace, t *change) {
 	e.words.Store(t.words)
 }
 
-// unshift forgets what shift told of a change that did not come.
-func (e *Engine) unshift(id ident.ID, words *words) {
+// retract removes what announce published, after a rollback.
+func (e *Engine) retract(id ident.ID, words *words) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	delete(e.known, id)
@@ -183,8 +178,7 @@ func (e *Engine) publish(id ident.ID, w *workspace) {
 	e.known[id] = w
 }
 
-// load reads a workspace. All of it is one statement's snapshot or older, and
-// whoever writes publishes after it.
+// load reads a workspace from one snapshot. A write publishes its state later.
 func load(ctx context.Context, c *conn, id ident.ID) (*workspace, error) {
 	w := &workspace{parts: map[part]extent{}, rolled: map[clock.Date]bool{}, texts: newDictionary()}
 	err := c.inTransaction(ctx, func() error {
@@ -222,8 +216,7 @@ func readPart(row []driver.Value) (part, extent) {
 		extent{row[3].(int64), clock.Date(row[4].(int32)), clock.Date(row[5].(int32))}
 }
 
-// coverage sums up the parts of each source. Sources without any fact are left
-// out.
+// coverage returns the days of each source that has facts.
 func coverage(sources []source, parts map[part]extent) []fact.Coverage {
 	bySource := map[int32]*fact.Coverage{}
 	for p, x := range parts {
@@ -245,7 +238,7 @@ func coverage(sources []source, parts map[part]extent) []fact.Coverage {
 	return list
 }
 
-// rows estimates how many facts of a family lie in a range of days.
+// rows estimates the number of facts of a family in a range of days.
 func (w *workspace) rows(f fact.Family, first, last clock.Date) int64 {
 	var n int64
 	for p, x := range w.parts {
@@ -256,14 +249,15 @@ func (w *workspace) rows(f fact.Family, first, last clock.Date) int64 {
 	return n
 }
 
-// toRead estimates how many facts and sums it takes to answer a plan.
-func (w *workspace) toRead(p *analytics.Plan, rolled run) int64 {
+// toRead estimates the number of facts and sums that a plan reads.
+func (w *workspace) toRead(p *analytics.Plan, rolled summedDays) int64 {
 	days := w.rows(p.Family, rolled.first, rolled.last)
 	months := w.rows(p.Family, rolled.firstMonth, rolled.lastMonth)
 	return w.rows(p.Family, p.First, p.Last) - days + (days-months)/pentad + months/30
 }
 
-// State tells what there is of a workspace. It costs no query but the first.
+// State returns the coverage and generation of a workspace. Only the first call
+// reads the file.
 func (e *Engine) State(ctx context.Context, id ident.ID) (analytics.State, error) {
 	w, err := e.workspace(ctx, id)
 	if err != nil || w == nil {
@@ -277,21 +271,20 @@ type change struct {
 	e   *Engine
 	c   *conn
 	now time.Time
-	// w is a copy of what is known, to be published after the commit.
+	// w is the new state, published after the commit.
 	w       *workspace
 	words   *words
 	touched map[part]bool
-	// same says that every answer is as before.
-	same bool
-	// shifts says that statements written before are not right after it.
-	shifts bool
-	// ended is closed when the change is known to all, or undone.
+	// unchanged means that every query returns the same as before.
+	unchanged bool
+	// invalidates means that statements built before the write become invalid.
+	invalidates bool
+	// ended is closed when the write is visible or rolled back.
 	ended chan struct{}
 }
 
-// write runs f as the only one that changes anything, after at most so long a
-// wait for its turn. What it did is on disk and known to all when write returns
-// nil, else nothing of it is.
+// write runs f as the only write. wait limits the wait for its turn. If write
+// returns nil, the changes are on disk and visible; otherwise nothing changed.
 func (e *Engine) write(ctx context.Context, id ident.ID, wait time.Duration, f func(t *change) error) error {
 	unlock, err := e.lock(ctx, id, wait)
 	if err != nil {
@@ -308,7 +301,7 @@ func (e *Engine) write(ctx context.Context, id ident.ID, wait time.Duration, f f
 	if was != nil {
 		*t.w = *was
 	}
-	// Maps are shared with readers until they differ.
+	// Queries read the old maps.
 	t.w.parts, t.w.rolled = maps.Clone(t.w.parts), maps.Clone(t.w.rolled)
 	err = e.pool.use(ctx, func(c *conn) error {
 		t.c = c
@@ -322,23 +315,23 @@ func (e *Engine) write(ctx context.Context, id ident.ID, wait time.Duration, f f
 			if err := t.finish(ctx); err != nil {
 				return err
 			}
-			if t.shifts {
-				e.shift(id, was, t)
+			if t.invalidates {
+				e.announce(id, was, t)
 			}
 			return nil
 		})
 	})
 	if err != nil {
-		if t.shifts {
-			e.unshift(id, words)
+		if t.invalidates {
+			e.retract(id, words)
 		}
 		return err
 	}
 	for p := range t.touched {
-		e.fresh[month{t.w.key, p.month}] = true
+		e.writtenMonths[month{t.w.key, p.month}] = true
 	}
 	e.unsaved++
-	if !t.same {
+	if !t.unchanged {
 		e.generation.Add(1)
 	}
 	if t.w.texts == nil {
@@ -348,8 +341,8 @@ func (e *Engine) write(ctx context.Context, id ident.ID, wait time.Duration, f f
 	return nil
 }
 
-// lock waits until the caller is the only one that changes anything. Waits are
-// those of fairqueue.Queue. Changes that concern no workspace have the id "".
+// lock waits until no other write runs. For wait see fairqueue.Queue. Changes
+// that belong to no workspace have the id "".
 func (e *Engine) lock(ctx context.Context, id ident.ID, wait time.Duration) (unlock func(), err error) {
 	leave, err := e.writes.Take(ctx, id, wait)
 	if err != nil {
@@ -361,7 +354,7 @@ func (e *Engine) lock(ctx context.Context, id ident.ID, wait time.Duration) (unl
 	}
 	e.changes.Add(1)
 	return func() {
-		e.noteFiles(e.changes.Load() + 1)
+		e.recordFiles(e.changes.Load() + 1)
 		e.changes.Add(1)
 		leave()
 	}, nil
@@ -374,13 +367,12 @@ func (t *change) begin(ctx context.Context, id ident.ID) error {
 	t.w.key, t.w.parts, t.w.rolled = t.e.next.workspace, map[part]extent{}, map[clock.Date]bool{}
 	t.e.next.workspace++
 	if _, err := t.c.exec(ctx, "INSERT INTO workspace VALUES (?, ?, 0, 0)", t.w.key, string(id)); err != nil {
-		return fmt.Errorf("note workspace: %w", err)
+		return fmt.Errorf("store workspace: %w", err)
 	}
 	return nil
 }
 
-// finish brings what is derived from facts up to date and raises the
-// generation.
+// finish updates what is derived from facts and raises the generation.
 func (t *change) finish(ctx context.Context) error {
 	if err := t.unroll(ctx); err != nil {
 		return err
@@ -388,7 +380,7 @@ func (t *change) finish(ctx context.Context) error {
 	if err := t.recount(ctx); err != nil {
 		return err
 	}
-	if !t.same {
+	if !t.unchanged {
 		t.w.generation++
 	}
 	if _, err := t.c.exec(ctx, "UPDATE workspace SET generation = ?, mirrored = ? WHERE key = ?", t.w.generation, int64(t.w.mirrored), t.w.key); err != nil {
@@ -397,7 +389,7 @@ func (t *change) finish(ctx context.Context) error {
 	return nil
 }
 
-// recount counts the touched parts anew.
+// recount counts the touched parts again.
 func (t *change) recount(ctx context.Context) error {
 	type span struct{ first, last clock.Date }
 	spans := map[part]span{}
@@ -430,8 +422,9 @@ func (t *change) recount(ctx context.Context) error {
 	return nil
 }
 
-// countParts fills the table part for a family of a workspace. The days are
-// counted first, because finding the month of every fact would take longer.
+// countParts returns the statement that fills the table part for a family of a
+// workspace. It counts days first, because finding the month of every fact takes
+// longer.
 func countParts(f fact.Family, where string) string {
 	return fmt.Sprintf(`INSERT INTO part SELECT workspace, %d, source,
 		CAST(CAST(date_trunc('month', DATE '1970-01-01' + day) AS DATE) - DATE '1970-01-01' AS INTEGER) AS month, sum(n), min(day), max(day)

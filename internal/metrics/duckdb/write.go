@@ -13,16 +13,17 @@ import (
 	"fanfare/internal/metrics/numbers"
 )
 
-// coded is a row with numbers for its words and entities.
-type coded struct {
+// numberedRow is a row with numbers for its words and entities.
+type numberedRow struct {
 	*fact.Row
 	source, channel, campaign, creative, audience, country, age, gender, device int32
 }
 
-// Write brings a batch in. The log is synced to disk before it returns.
-// Choice: that no two rows of a batch have one key is trusted, because whoever
-// makes a batch must know it anyway to tell which rows are at fault; that every
-// row is in a window is checked, because a row outside would be counted twice.
+// Write stores a batch. The log is synced to disk before it returns.
+//
+// Choice: Write does not check for duplicate keys, because the producer must
+// report them by row. It checks that every row is in a window, because a row
+// outside would be counted twice.
 func (e *Engine) Write(ctx context.Context, b *fact.Batch) error {
 	if err := b.Check(); err != nil {
 		return fmt.Errorf("write facts: %w", err)
@@ -33,15 +34,15 @@ func (e *Engine) Write(ctx context.Context, b *fact.Batch) error {
 			imported = e.next.imported
 			e.next.imported++
 			if _, err := t.c.exec(ctx, "INSERT INTO import VALUES (?, ?, ?, ?)", imported, t.w.key, string(b.Import), int64(clock.At(t.now))); err != nil {
-				return fmt.Errorf("note import: %w", err)
+				return fmt.Errorf("store import: %w", err)
 			}
 		}
-		rows, err := t.code(ctx, b)
+		rows, err := t.numberRows(ctx, b)
 		if err != nil {
 			return err
 		}
 		for _, w := range b.Replace {
-			if err := t.empty(ctx, w, imported); err != nil {
+			if err := t.emptyWindow(ctx, w, imported); err != nil {
 				return fmt.Errorf("empty window: %w", err)
 			}
 		}
@@ -50,7 +51,7 @@ func (e *Engine) Write(ctx context.Context, b *fact.Batch) error {
 				continue
 			}
 			if len(b.Replace) == 0 {
-				if err := t.makeRoom(ctx, fact.Family(f), rows, imported); err != nil {
+				if err := t.deleteSameKeys(ctx, fact.Family(f), rows, imported); err != nil {
 					return fmt.Errorf("replace facts: %w", err)
 				}
 			}
@@ -58,7 +59,7 @@ func (e *Engine) Write(ctx context.Context, b *fact.Batch) error {
 				return err
 			}
 			if _, err := t.c.exec(ctx, "UPDATE layout SET loose = loose + ? WHERE family = ?", int64(len(rows)), int32(f)); err != nil {
-				return fmt.Errorf("note layout: %w", err)
+				return fmt.Errorf("store layout: %w", err)
 			}
 		}
 		return nil
@@ -69,15 +70,15 @@ func (e *Engine) Write(ctx context.Context, b *fact.Batch) error {
 	return nil
 }
 
-// code finds the numbers for everything that rows name, and sorts them by
-// family.
-func (t *change) code(ctx context.Context, b *fact.Batch) ([][]coded, error) {
+// numberRows finds or assigns the numbers of sources, words and entities, and
+// groups rows by family.
+func (t *change) numberRows(ctx context.Context, b *fact.Batch) ([][]numberedRow, error) {
 	for _, w := range b.Replace {
 		if _, err := t.source(ctx, w.Source); err != nil {
 			return nil, err
 		}
 	}
-	rows := make([][]coded, len(fact.Families))
+	rows := make([][]numberedRow, len(fact.Families))
 	seen := numbers.NewBatchEntities()
 	var lastSource *fact.Source
 	var key int32
@@ -92,8 +93,9 @@ func (t *change) code(ctx context.Context, b *fact.Batch) ([][]coded, error) {
 			}
 			lastSource, connection = r.Source, string(r.Source.Connection)
 		}
-		c := coded{Row: r, source: key}
-		// Numbers are those within the batch until the file's are known.
+		c := numberedRow{Row: r, source: key}
+		// Until the keys in the file are known, these are positions within the
+		// batch.
 		c.campaign = seen.Add(connection, numbers.KindCampaign, &r.Campaign)
 		c.creative = seen.Add(connection, numbers.KindCreative, &r.Creative)
 		c.audience = seen.Add(connection, numbers.KindAudience, &r.Audience)
@@ -121,7 +123,7 @@ func (t *change) code(ctx context.Context, b *fact.Batch) ([][]coded, error) {
 	}
 	keys, err := t.entities(ctx, seen)
 	if err != nil {
-		return nil, fmt.Errorf("note entities: %w", err)
+		return nil, fmt.Errorf("store entities: %w", err)
 	}
 	for _, list := range rows {
 		for i := range list {
@@ -132,22 +134,22 @@ func (t *change) code(ctx context.Context, b *fact.Batch) ([][]coded, error) {
 	return rows, nil
 }
 
-// word gives a word a number.
+// word assigns a number to a new word.
 func (t *change) word(ctx context.Context, text string) (int32, error) {
 	code := int32(len(t.words.text))
 	longer := &words{code: map[string]int32{}, text: append(slices.Clip(t.words.text), text)}
 	for i, s := range longer.text {
 		longer.code[s] = int32(i)
 	}
-	t.words, t.shifts = longer, true
+	t.words, t.invalidates = longer, true
 	if _, err := t.c.exec(ctx, "INSERT INTO word VALUES (?, ?)", code, text); err != nil {
-		return 0, fmt.Errorf("note word: %w", err)
+		return 0, fmt.Errorf("store word: %w", err)
 	}
 	return code, nil
 }
 
-// source finds the number of a source, or notes it. What a batch says about its
-// currency and zone holds from then on.
+// source returns the number of a source and stores a new one. The currency and
+// the zone of the batch apply from now on.
 func (t *change) source(ctx context.Context, s *fact.Source) (int32, error) {
 	if s == nil {
 		return 0, errors.New("a row or window names no source")
@@ -156,7 +158,7 @@ func (t *change) source(ctx context.Context, s *fact.Source) (int32, error) {
 	if i >= 0 && t.w.sources[i].Source == *s {
 		return t.w.sources[i].key, nil
 	}
-	t.w.sources, t.shifts = slices.Clone(t.w.sources), true
+	t.w.sources, t.invalidates = slices.Clone(t.w.sources), true
 	if i < 0 {
 		i = len(t.w.sources)
 		t.w.sources = append(t.w.sources, source{key: t.e.next.source})
@@ -165,16 +167,16 @@ func (t *change) source(ctx context.Context, s *fact.Source) (int32, error) {
 	t.w.sources[i].Source = *s
 	key := t.w.sources[i].key
 	if _, err := t.c.exec(ctx, "DELETE FROM source WHERE key = ?", key); err != nil {
-		return 0, fmt.Errorf("note source: %w", err)
+		return 0, fmt.Errorf("store source: %w", err)
 	}
 	if _, err := t.c.exec(ctx, "INSERT INTO source VALUES (?, ?, ?, ?, ?, ?, ?)",
 		key, t.w.key, string(s.Connection), s.Platform, s.Account, string(s.Currency), s.Zone); err != nil {
-		return 0, fmt.Errorf("note source: %w", err)
+		return 0, fmt.Errorf("store source: %w", err)
 	}
 	return key, nil
 }
 
-// touch marks what is there between two days.
+// touch marks the parts with facts between two days.
 func (t *change) touch(f fact.Family, source int32, first, last clock.Date) (found bool) {
 	for p, x := range t.w.parts {
 		if p.family == f && p.source == source && x.first <= last && x.last >= first {
@@ -184,9 +186,9 @@ func (t *change) touch(f fact.Family, source int32, first, last clock.Date) (fou
 	return found
 }
 
-// empty takes out the facts of a window. What an import takes out is kept, what
-// others take out can never come back.
-func (t *change) empty(ctx context.Context, w fact.Window, imported int32) error {
+// emptyWindow deletes the facts of a window. Those that an import deletes are
+// kept for its undo.
+func (t *change) emptyWindow(ctx context.Context, w fact.Window, imported int32) error {
 	key, err := t.source(ctx, w.Source)
 	if err != nil {
 		return err
@@ -213,21 +215,21 @@ func (t *change) empty(ctx context.Context, w fact.Window, imported int32) error
 	return err
 }
 
-// makeRoom takes out the facts that have the keys of rows. What was put aside
-// before can stay there: the new rows are above it for good.
-func (t *change) makeRoom(ctx context.Context, f fact.Family, rows []coded, imported int32) error {
+// deleteSameKeys deletes the facts that have the keys of rows. Facts replaced
+// earlier stay in the table replaced, because the new rows are later.
+func (t *change) deleteSameKeys(ctx context.Context, f fact.Family, rows []numberedRow, imported int32) error {
 	first, last := rows[0].Date, rows[0].Date
 	for i := range rows {
 		first, last = min(first, rows[i].Date), max(last, rows[i].Date)
 	}
-	if err := t.c.scratch(ctx, "staged", factColumns()); err != nil {
+	if err := t.c.temporaryTable(ctx, "staged", factColumns()); err != nil {
 		return err
 	}
 	if err := t.add(ctx, "temp", "staged", rows, imported); err != nil {
 		return err
 	}
 	table := f.String()
-	// The days bound what is scanned; the join alone would scan everything.
+	// The days limit the scan; the join alone would scan all days.
 	where := " WHERE " + table + ".workspace = ? AND " + table + ".day BETWEEN ? AND ? AND " + numbers.SameKey(table, "s")
 	if imported != 0 {
 		keep := "INSERT INTO replaced SELECT " + table + ".*, ?, ? FROM " + table + ", temp.staged s" + where
@@ -240,7 +242,7 @@ func (t *change) makeRoom(ctx context.Context, f fact.Family, rows []coded, impo
 }
 
 // add appends rows to a table of facts.
-func (t *change) add(ctx context.Context, catalog, table string, rows []coded, imported int32) error {
+func (t *change) add(ctx context.Context, catalog, table string, rows []numberedRow, imported int32) error {
 	return t.c.appendTo(ctx, catalog, table, len(rows), len(columns), func(i int, row []driver.Value) {
 		r := &rows[i]
 		row = append(row[:0], t.w.key, int32(r.Date), r.source, r.channel, r.campaign, r.creative, r.audience, r.country, r.age, r.gender, r.device)
@@ -255,7 +257,7 @@ func (t *change) add(ctx context.Context, catalog, table string, rows []coded, i
 	})
 }
 
-// list writes numbers of ours for an IN.
+// list writes numbers for an IN.
 func list[T ~int32](numbers []T) string {
 	b := make([]byte, 0, 8*len(numbers)+2)
 	b = append(b, '(')

@@ -6,6 +6,7 @@ package dump
 import (
 	"bufio"
 	"compress/gzip"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -140,6 +141,21 @@ func Read(r io.Reader, tables []Table, table func(*Table) error, row func([]Valu
 		return errors.Join(errors.New("the dump goes on after its end"), err)
 	}
 	return nil
+}
+
+// WithContext returns a reader that fails when ctx ends.
+func WithContext(ctx context.Context, r io.Reader) io.Reader { return contextReader{ctx, r} }
+
+type contextReader struct {
+	ctx context.Context //nolint:containedctx // it lives as long as one call of Read
+	r   io.Reader
+}
+
+func (r contextReader) Read(b []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.r.Read(b)
 }
 
 // errIncomplete hides the error of the reader: one of a database connection looks

@@ -108,7 +108,7 @@ func Fill(ctx context.Context, tx pgx.Tx, r io.Reader, insert func(t *dump.Table
 		return errors.New("there are facts already: fill only an empty database")
 	}
 	f := &filler{ctx: ctx, tx: tx, insert: insert, nextImport: map[int64]int64{}}
-	if err := dump.Read(contextReader{ctx, r}, dump.Tables(), f.table, f.row); err != nil {
+	if err := dump.Read(dump.WithContext(ctx, r), dump.Tables(), f.table, f.row); err != nil {
 		return err
 	}
 	if err := f.flush(); err != nil {
@@ -221,17 +221,4 @@ func (f *filler) flush() error {
 		return fmt.Errorf("table %s: %w", f.now.Name, err)
 	}
 	return nil
-}
-
-// contextReader stops reading when its context ends.
-type contextReader struct {
-	ctx context.Context
-	r   io.Reader
-}
-
-func (r contextReader) Read(b []byte) (int, error) {
-	if err := r.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return r.r.Read(b)
 }

@@ -14,7 +14,7 @@ import (
 	"fanfare/internal/ident"
 )
 
-// IsFile reports whether a file is one of facts, by its first bytes.
+// IsFile reports whether a file is a facts file, by its first bytes.
 func IsFile(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {
@@ -37,9 +37,9 @@ func (e *Engine) Workspaces(ctx context.Context) (ids []ident.ID, err error) {
 	return ids, nil
 }
 
-// DumpFile passes a dump of a facts file that nobody has open, such as one that
-// Retire has renamed, to fill. It reads a copy in the folder dir, so that the file
-// stays as it is. accept refuses the file by the workspaces that it has.
+// DumpFile dumps a closed facts file, such as one that Retire has renamed, into
+// fill. It reads a copy in the folder dir, so that the file stays as it is.
+// accept can refuse the file by its workspaces.
 func DumpFile(ctx context.Context, path, dir string, o Options, accept func(workspaces []ident.ID) error, fill func(io.Reader) error) error {
 	return dumpFrom(ctx, dir, o, fill, func(dir string) error {
 		for i, source := range []string{path, logOf(path)} {
@@ -57,33 +57,33 @@ func DumpFile(ctx context.Context, path, dir string, o Options, accept func(work
 	})
 }
 
-// DumpOld passes the facts of an older program's dump to fill, as a dump of the
-// present format. It uses the folder dir meanwhile.
+// DumpOld converts the dump of an older program to the present format and passes
+// it to fill. It uses the folder dir meanwhile.
 func DumpOld(ctx context.Context, old io.Reader, dir string, o Options, fill func(io.Reader) error) error {
 	return dumpFrom(ctx, dir, o, fill, func(string) error { return nil }, func(from *Engine) error { return from.Fill(ctx, old) })
 }
 
-// dumpFrom passes a dump of temporary facts to fill. put brings files into their
-// folder, ready uses the facts before they are dumped.
-func dumpFrom(ctx context.Context, dir string, o Options, fill func(io.Reader) error, put func(dir string) error, ready func(*Engine) error) (err error) {
+// dumpFrom opens temporary facts and dumps them into fill. copyInto copies files
+// into their folder; before is called before the dump.
+func dumpFrom(ctx context.Context, dir string, o Options, fill func(io.Reader) error, copyInto func(dir string) error, before func(*Engine) error) (err error) {
 	if dir, err = os.MkdirTemp(dir, "facts-*"); err != nil {
 		return fmt.Errorf("copy facts: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	if err := put(dir); err != nil {
+	if err := copyInto(dir); err != nil {
 		return err
 	}
-	o.Untended = true
+	o.NoMaintenance = true
 	from, err := Open(ctx, dir, o)
 	if err != nil {
 		return err
 	}
-	return errors.Join(from.pass(ctx, fill, ready), from.Close()) //nolint:contextcheck // closing is not canceled
+	return errors.Join(from.dumpTo(ctx, fill, before), from.Close()) //nolint:contextcheck // closing is not canceled
 }
 
-// pass passes a dump to fill, when ready has used the facts.
-func (e *Engine) pass(ctx context.Context, fill func(io.Reader) error, ready func(*Engine) error) error {
-	if err := ready(e); err != nil {
+// dumpTo calls before, then dumps the facts into fill.
+func (e *Engine) dumpTo(ctx context.Context, fill func(io.Reader) error, before func(*Engine) error) error {
+	if err := before(e); err != nil {
 		return err
 	}
 	r, w := io.Pipe()
@@ -98,7 +98,7 @@ func (e *Engine) pass(ctx context.Context, fill func(io.Reader) error, ready fun
 	return err
 }
 
-// logOf returns the path of the log of a facts file: Retire gives both the same
+// logOf returns the path of the log of a facts file. Retire gives both the same
 // suffix.
 func logOf(path string) string {
 	if suffix, ok := strings.CutPrefix(filepath.Base(path), files[0]); ok {

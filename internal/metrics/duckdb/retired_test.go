@@ -15,8 +15,9 @@ import (
 	"fanfare/internal/metrics/duckdb"
 )
 
-// TestFillFromFile fills an engine from a file that was kept with its log after
-// a crash. Both stay as they are; a file that is not accepted fills nothing.
+// TestFillFromFile fills an engine from a file that was retired with its log
+// after a crash. Both stay as they are. A file that is not accepted fills
+// nothing.
 func TestDumpFile(t *testing.T) {
 	t.Parallel()
 	dir, away := t.TempDir(), t.TempDir()
@@ -36,7 +37,7 @@ func TestDumpFile(t *testing.T) {
 		}
 	}
 	closed(t, e)
-	next := open(t, t.TempDir())
+	next := openFiles(t, t.TempDir())
 	fill := func(accept func([]ident.ID) error) error {
 		return duckdb.DumpFile(t.Context(), filepath.Join(away, "facts.duckdb.old.2"), t.TempDir(), duckdb.Options{Now: time.Now, Log: slog.New(slog.DiscardHandler)}, accept, func(r io.Reader) error { return next.Fill(t.Context(), r) })
 	}
