@@ -134,15 +134,11 @@ func (d *Database) claim(ctx context.Context) error {
 	}
 	for {
 		mark, err := db.FactsMark(ctx)
-		switch {
-		case err != nil:
+		if err != nil {
 			return err
-		case strings.HasPrefix(id, restoring):
-			return fmt.Errorf("%s: a restore was interrupted: run `fanfare backup restore` again, into an empty database of the store", d.config.address())
-		case mark.ID == id:
-			return nil
-		case mark.ID != "":
-			return errors.New(d.config.foreign("the metrics of this installation are in another place"))
+		}
+		if err := d.config.checkID(id, mark); err != nil || mark.ID == id {
+			return err
 		}
 		expected, err := db.HasSynced(ctx)
 		if err != nil {
@@ -161,6 +157,17 @@ func (d *Database) claim(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// checkID returns why facts with this id are not those of a store with the mark.
+func (c Config) checkID(id string, mark store.FactsMark) error {
+	switch {
+	case strings.HasPrefix(id, restoring):
+		return fmt.Errorf("%s: a restore was interrupted: run `fanfare backup restore` again, into an empty database of the store", c.address())
+	case mark.ID != "" && mark.ID != id:
+		return errors.New(c.foreign("the metrics of this installation are in another place"))
+	}
+	return nil
 }
 
 // foreign describes facts that do not belong to the store.

@@ -3,7 +3,6 @@ package factsdb
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -110,8 +109,5 @@ func Examine(ctx context.Context, c Config) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w: start the database, or correct --metrics", c.address(), err)
 	}
-	if mark.ID == "" || mark.ID == id {
-		return nil
-	}
-	return errors.New(c.foreign("the metrics of this installation are in another place"))
+	return c.checkID(id, mark)
 }
