@@ -58,7 +58,7 @@ func examineChanges(ctx context.Context, e store.Engine, db *store.DB, path stri
 	text, ok, err := storefile.ExamineChanges(ctx, db, path, now())
 	switch {
 	case err != nil:
-		return finding{"changes", failure, err.Error()}
+		return finding{"changes", failure, strings.TrimSuffix(err.Error()+": "+permissionFix(err), ": ")}
 	case !ok:
 		return finding{"changes", warning, text}
 	}

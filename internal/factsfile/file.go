@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"log/slog"
 	"os"
 	"strings"
@@ -67,6 +66,8 @@ type File struct {
 	engine *duckdb.Engine
 	// why is the reason why there is no engine, empty if there is one.
 	why string
+	// denied is the file or folder that the server may not use, if that is why.
+	denied string
 	// damage is set after the engine failed to read a part of the file. Queries
 	// that need other parts still work.
 	damage string
@@ -80,7 +81,7 @@ var _ metrics.Engine = (*File)(nil)
 const (
 	missing     = "the file of the facts is missing"
 	unreadable  = "the file of the facts cannot be opened"
-	denied      = "the server may not read and write the file of the facts: permission denied"
+	denied      = "the server may not read and write the files of the facts: permission denied"
 	noSpace     = "the file of the facts cannot be opened, because the disk is full"
 	older       = "the file of the facts is an older copy"
 	foreign     = "the file of the facts does not belong to the database beside it: one of the two is an older copy or comes from another folder"
@@ -120,8 +121,8 @@ func describe(why, fix string) string {
 func (f *File) fix(why string) string {
 	switch why {
 	case denied:
-		path := quote(duckdb.Path(f.config.Dir))
-		return fmt.Sprintf("Run `chown %d %s`, or `chmod u+rw %s` if the server's user owns it, and restart the server.", os.Getuid(), path, path)
+		path := quote(f.denied)
+		return fmt.Sprintf("Run `chown %d %s`, or `chmod u+rwX %s` if the server's user owns it, and restart the server.", os.Getuid(), path, path)
 	case shared:
 		return withoutFile
 	case noSpace:
@@ -130,13 +131,9 @@ func (f *File) fix(why string) string {
 	return fix(" --data " + quote(f.config.Dir))
 }
 
-// whyUnreadable returns why a file could not be opened.
+// whyUnreadable returns why the files could not be opened.
 func (f *File) whyUnreadable() string {
-	file, err := os.OpenFile(duckdb.Path(f.config.Dir), os.O_RDWR, 0)
-	switch {
-	case err == nil:
-		_ = file.Close()
-	case errors.Is(err, fs.ErrPermission):
+	if f.denied = duckdb.Denied(f.config.Dir); f.denied != "" {
 		return denied
 	}
 	if datadir.FullDisk(f.config.Dir) != "" {

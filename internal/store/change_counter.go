@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -58,14 +59,18 @@ func countText(total int64) string {
 
 // readCount reads a total and reports whether the file has one. Files of earlier
 // versions have no checksum.
-func readCount(path string) (total int64, ok bool) {
+func readCount(path string) (total int64, ok bool, err error) {
 	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrPermission) {
+		// The file may have a total: nothing is known to be missing.
+		return 0, false, fmt.Errorf("read the count of changes: %w", err)
+	}
 	if err != nil {
-		return 0, false
+		return 0, false, nil
 	}
 	digits, _, _ := strings.Cut(strings.TrimSuffix(string(text), "\n"), " ")
 	total, err = strconv.ParseInt(digits, 10, 64)
-	return total, err == nil && (string(text) == countText(total) || string(text) == fmt.Sprintf("%020d\n", total))
+	return total, err == nil && (string(text) == countText(total) || string(text) == fmt.Sprintf("%020d\n", total)), nil
 }
 
 // Settings of the counter.
@@ -126,10 +131,11 @@ func (db *DB) ExamineCount(ctx context.Context, path string) (found MissingChang
 	if w := db.changes; w != nil {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		if total, ok := readCount(w.path); !ok || total != w.total {
+		total, ok, err := readCount(w.path)
+		if err == nil && (!ok || total != w.total) {
 			found.UncountedAt = clock.At(db.now())
 		}
-		return found, nil
+		return found, err
 	}
 	found, _, err = db.compareCount(ctx, &changeCounter{path: path})
 	return found, err
@@ -142,7 +148,9 @@ func (db *DB) compareCount(ctx context.Context, w *changeCounter) (found Missing
 		return found, counted, err
 	}
 	now := clock.At(db.now())
-	switch known, ok := readCount(w.path); {
+	switch known, ok, err := readCount(w.path); {
+	case err != nil:
+		return found, counted, err
 	case ok && known > w.total:
 		found = MissingChanges{Lost: known - w.total, LostAt: now}
 	case !ok && counted && w.total > 0:

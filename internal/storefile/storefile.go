@@ -108,7 +108,7 @@ func (g *Guard) countChanges(ctx context.Context) (err error) {
 			g.Log.ErrorContext(ctx, "the count of acknowledged changes was missing or damaged: if the database is an older copy or has lost changes, nothing else shows it; compare with a backup. The count begins anew", "file", ChangeCounter(g.Path))
 		}
 		if err != nil {
-			g.Log.ErrorContext(ctx, "acknowledged changes not counted: a loss of changes would not be detected", "error", err)
+			g.Log.ErrorContext(ctx, "acknowledged changes not counted: a loss of changes would not be detected", "fix", "let the server's user read and write "+ChangeCounter(g.Path)+", then restart the server", "error", err)
 		}
 	}
 	g.missing, err = g.DB.MissingChanges(ctx)

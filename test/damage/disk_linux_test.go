@@ -96,43 +96,78 @@ func killOnFullDisk(t *testing.T, dir string) {
 // nobody is a user who owns nothing.
 const nobody = 65534
 
-// TestDrillFactsDenied takes the right to read the facts away. That is no reason
-// to restore them.
-func TestDrillFactsDenied(t *testing.T) {
+// TestDrillDenied takes the right to use a file away. Doctor names the file and
+// how to get the right back, and no backup.
+func TestDrillDenied(t *testing.T) {
 	t.Parallel()
-	s := newTestServer(t)
-	s.server.Stop()
-	file := filepath.Join(s.data, "facts.duckdb")
-	if err := os.Chmod(file, 0); err != nil {
-		t.Fatal(err)
+	for name, check := range map[string]string{"facts.duckdb": "facts", "spool": "facts", "fanfare.db-audit": "changes"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newTestServer(t)
+			s.server.Stop()
+			file := filepath.Join(s.data, name)
+			if err := os.Chmod(file, 0); err != nil {
+				t.Fatal(err)
+			}
+			run := s.asNobody()
+			out, err := run("doctor")
+			if err == nil {
+				t.Errorf("doctor is content:\n%s", out)
+			}
+			s.mustContain(out, "FAIL  "+check, "permission denied", "chmod u+rwX "+file)
+			s.mustLack(out, "facts restore", "compare with a backup")
+			// A start notes no loss either.
+			if out, err = run("workspace", "list"); err != nil {
+				t.Errorf("%v\n%s", err, out)
+			}
+			if err := os.Chmod(file, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if out, err := run("doctor"); err != nil || strings.Contains(out, "compare with a backup") {
+				t.Errorf("with the right back: %v\n%s", err, out)
+			}
+		})
 	}
+}
+
+// mustLack reports texts that a text has.
+func (s *testServer) mustLack(text string, parts ...string) {
+	s.t.Helper()
+	for _, part := range parts {
+		if strings.Contains(text, part) {
+			s.t.Errorf("got %q in:\n%s", part, text)
+		}
+	}
+}
+
+// asNobody gives the data folder to a user who owns nothing else, where the test
+// runs as root, who may read everything. run runs a command as that user.
+func (s *testServer) asNobody() (run func(args ...string) (string, error)) {
+	s.t.Helper()
 	binary := filepath.Join(filepath.Dir(s.data), "fanfare")
-	if err := os.Link(program.Build(t), binary); err != nil {
-		t.Fatal(err)
+	if err := os.Link(program.Build(s.t), binary); err != nil {
+		s.t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), binary, "doctor")
-	cmd.Env = program.Environ("FANFARE_DATA="+s.data, "FANFARE_LISTEN=127.0.0.1:0")
-	cmd.Dir = "/"
-	if os.Getuid() == 0 { // who may read everything
+	var user *syscall.SysProcAttr
+	if os.Getuid() == 0 {
 		for dir := filepath.Dir(s.data); dir != os.TempDir(); dir = filepath.Dir(dir) {
 			if err := os.Chmod(dir, 0o755); err != nil {
-				t.Fatal(err)
+				s.t.Fatal(err)
 			}
 		}
 		err := filepath.WalkDir(s.data, func(path string, _ os.DirEntry, err error) error {
 			return errors.Join(err, os.Lchown(path, nobody, nobody))
 		})
 		if err != nil {
-			t.Fatal(err)
+			s.t.Fatal(err)
 		}
-		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+		user = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
 	}
-	out, err := cmd.CombinedOutput()
-	if err == nil {
-		t.Errorf("doctor is content:\n%s", out)
-	}
-	s.mustContain(string(out), "FAIL  facts", "permission denied", "chmod u+rw "+file)
-	if strings.Contains(string(out), "facts restore") {
-		t.Errorf("doctor would restore them:\n%s", out)
+	return func(args ...string) (string, error) {
+		cmd := exec.CommandContext(s.t.Context(), binary, args...)
+		cmd.Env = program.Environ("FANFARE_DATA="+s.data, "FANFARE_LISTEN=127.0.0.1:0")
+		cmd.Dir, cmd.SysProcAttr = "/", user
+		out, err := cmd.CombinedOutput()
+		return string(out), err
 	}
 }

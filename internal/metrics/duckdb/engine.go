@@ -118,7 +118,7 @@ func Open(ctx context.Context, dir string, o Options) (*Engine, error) {
 		return nil, fmt.Errorf("open facts: %w", err)
 	}
 	e := &Engine{
-		path: filepath.Join(dir, "facts.duckdb"), spool: filepath.Join(dir, "spool"), threads: o.Threads, memoryMB: o.MemoryMB, factsOnly: o.FactsOnly, maintenance: defaultMaintenance, heavyFrom: heavyFrom, now: o.Now, log: o.Log,
+		path: filepath.Join(dir, "facts.duckdb"), spool: filepath.Join(dir, spoolDir), threads: o.Threads, memoryMB: o.MemoryMB, factsOnly: o.FactsOnly, maintenance: defaultMaintenance, heavyFrom: heavyFrom, now: o.Now, log: o.Log,
 		writtenMonths: map[month]bool{}, known: map[ident.ID]*workspace{}, done: make(chan struct{}),
 	}
 	if e.threads == 0 {
@@ -133,6 +133,9 @@ func Open(ctx context.Context, dir string, o Options) (*Engine, error) {
 	}
 	if err := os.MkdirAll(e.spool, 0o700); err != nil {
 		return nil, fmt.Errorf("create spool: %w", err)
+	}
+	if err := useSpool(e.spool); err != nil {
+		return nil, err
 	}
 	if _, taken := openFiles.LoadOrStore(e.path, true); taken {
 		return nil, fmt.Errorf("open facts: %s is already open in this process: close it first", e.path)
@@ -161,6 +164,9 @@ const (
 
 // files are the names of the files of facts.
 var files = []string{"facts.duckdb", "facts.duckdb.wal"}
+
+// spoolDir is the folder beside them for temporary files.
+const spoolDir = "spool"
 
 // openOptions makes the log of new files name its file. DuckDB then refuses to
 // open a file with the log of a later or another one.

@@ -136,6 +136,36 @@ func (e *Engine) loadIdentity(ctx context.Context, c *conn) error {
 // Path returns the path of the facts file of a folder.
 func Path(dir string) string { return filepath.Join(dir, files[0]) }
 
+// Denied returns the file or folder of the facts that this process may not read
+// and write, empty if it may use all that are there.
+func Denied(dir string) string {
+	for _, name := range files {
+		file, err := os.OpenFile(filepath.Join(dir, name), os.O_RDWR, 0)
+		if errors.Is(err, fs.ErrPermission) {
+			return filepath.Join(dir, name)
+		}
+		if err == nil {
+			_ = file.Close()
+		}
+	}
+	if err := useSpool(filepath.Join(dir, spoolDir)); errors.Is(err, fs.ErrPermission) {
+		return filepath.Join(dir, spoolDir)
+	}
+	return ""
+}
+
+// useSpool returns an error if the folder cannot be listed or written.
+func useSpool(spool string) error {
+	if _, err := os.ReadDir(spool); err != nil {
+		return fmt.Errorf("use spool: %w", err)
+	}
+	name, err := spoolFile(spool)
+	if err != nil {
+		return err
+	}
+	return os.Remove(name)
+}
+
 // Exists reports whether a folder has facts.
 func Exists(dir string) bool {
 	_, err := os.Stat(Path(dir))
