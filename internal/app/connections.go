@@ -16,7 +16,7 @@ func (a *App) buildConnections() error {
 		return err
 	}
 	parts := connection.Parts{
-		Store: a.DB.Connections(), Runs: a.DB.Runs(), Links: a.DB.Links(), Facts: metrics.Connections{Engine: a.Facts},
+		Store: a.DB.Connections(), Lock: a.DB.Lock, Runs: a.DB.Runs(), Links: a.DB.Links(), Facts: metrics.Connections{Engine: a.Facts},
 		Campaigns: a.Campaigns, Audiences: a.Audiences, Find: a.DB.Find,
 		Catalogue: a.Catalogue, Sandbox: a.Catalogue, PublicURL: c.PublicURL, HistoryDays: c.HistoryDays,
 		SealState: func(plain []byte) string { return a.Cursors.Sealer().SealBytes(grantPurpose, plain) },

@@ -126,7 +126,11 @@ func (s *Service) open(ctx context.Context, c *Connection, force bool) (*Connect
 	if err != nil || !force && !ring.due(clock.At(s.now())) {
 		return c, ring, err
 	}
-	defer s.hands.renewing(c.ID)()
+	ctx, unlock, err := s.Lock(ctx, "tokens "+string(c.ID))
+	if err != nil {
+		return c, nil, err
+	}
+	defer unlock()
 	seen := c.Private.SealVersion
 	if c, err = s.store.Load(ctx, c.WorkspaceID, c.ID); err != nil {
 		return c, nil, err

@@ -118,7 +118,7 @@ func (e *execution) work(ctx context.Context) (*clock.Instant, error) {
 		}
 		err := e.slice(ctx, &e.run.Plan[i])
 		if err != nil {
-			if ctx.Err() != nil {
+			if ctx.Err() != nil || errors.Is(err, errLost) {
 				return nil, fmt.Errorf("sync %s: %w", e.run.ID, errors.Join(errLost, ctx.Err()))
 			}
 			if again, stop, err := e.failed(ctx, i, err); stop || err != nil {

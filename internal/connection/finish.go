@@ -219,8 +219,14 @@ func (c *Connection) purged(ch *Change) {
 
 // purge takes out all figures of a connection and has campaigns told.
 func (s *Service) purge(ctx context.Context, workspace, id ident.ID) error {
-	// Who still works on it would write behind the eraser.
 	s.hands.let(id)()
+	// A worker of another node may be writing. Then it finds that its run was
+	// stopped.
+	ctx, unlock, err := s.Lock(ctx, factsLock(id))
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	if err := s.Begin(ctx, workspace, id); err != nil {
 		return err
 	}

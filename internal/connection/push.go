@@ -107,8 +107,11 @@ const codeWriteDisabled = "write_disabled"
 func (s *Service) Push(ctx context.Context, workspace, campaign ident.ID, attempt int64) (again *clock.Instant, failed error) {
 	// One at a time: an older request must not reach the platform after a
 	// newer one.
-	defer s.hands.renewing(campaign)()
-	ctx = record.WithUrgent(ctx)
+	ctx, unlock, err := s.Lock(record.WithUrgent(ctx), "push "+string(campaign))
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
 	links, err := s.Links.For(ctx, workspace, campaign)
 	if err != nil {
 		return nil, err

@@ -17,7 +17,10 @@ import (
 // Parts are what the service works with. Own data needs only Store, Now and
 // Random.
 type Parts struct {
-	Store     Store
+	Store Store
+	// Lock waits until no other worker, on any node, has the lock of this name.
+	// The context that it returns ends when the lock is lost.
+	Lock      func(ctx context.Context, name string) (held context.Context, unlock func(), err error)
 	Runs      Runs
 	Links     Links
 	Facts     Facts

@@ -213,11 +213,34 @@ func (b *bag) rest() {
 	}
 }
 
+// factsLock is the lock of the facts of a connection.
+func factsLock(connection ident.ID) string { return "facts " + string(connection) }
+
+// checkOwner returns an error if the run was stopped, or if another worker has
+// begun to do it since it was last saved.
+func (e *execution) checkOwner(ctx context.Context) error {
+	stored, err := e.s.Runs.Load(ctx, e.run.WorkspaceID, e.run.ID)
+	if err != nil {
+		return err
+	}
+	if stored.Stored().Stamp != e.run.Stored().Stamp {
+		return errLost
+	}
+	return nil
+}
+
 // write replaces the days of a slice and notes what that has changed.
 func (e *execution) write(ctx context.Context, p *Slice, b *bag) error {
+	ctx, unlock, err := e.s.Lock(ctx, factsLock(e.c.ID))
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if err := e.checkOwner(ctx); err != nil {
+		return err
+	}
 	base := p.Family == fact.Base
 	var before map[clock.Date]fact.Values
-	var err error
 	if base {
 		if before, err = e.s.Facts.Totals(ctx, e.c.WorkspaceID, &b.source, p.First, p.Last); err != nil {
 			return fmt.Errorf("add up what is there: %w", err)

@@ -182,7 +182,7 @@ func newStage(t *testing.T) *stage {
 	s.must(err)
 	s.tricks = &tricks{Catalogue: s.catalogue}
 	s.connections = connection.New(connection.Parts{
-		Store: s.DB.Connections(), Runs: s.DB.Runs(), Links: s.DB.Links(), Facts: metrics.Connections{Engine: facts},
+		Store: s.DB.Connections(), Lock: s.DB.Lock, Runs: s.DB.Runs(), Links: s.DB.Links(), Facts: metrics.Connections{Engine: facts},
 		Campaigns: s.Campaigns, Audiences: s.Audiences, Find: s.DB.Find, Catalogue: s.tricks, Sandbox: s.catalogue, Vault: registry.Vault{Ring: ring},
 		PublicURL: "https://fanfare.test", HistoryDays: 730, Now: now, Random: rand.Reader, Log: slog.New(slog.NewTextHandler(&s.log, nil)),
 		SealState: func(plain []byte) string { return sealer.SealBytes("grant", plain) },

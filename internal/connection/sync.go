@@ -271,30 +271,19 @@ func (c *Connection) release(id ident.ID) {
 	}
 }
 
-// hands keeps a connection from being worked on twice in this process, which
-// is the only one that writes these facts: a worker that has lost its lease
-// without knowing cannot write beside its successor. Records are guarded by
-// their stamps.
+// hands keeps a connection from being worked on twice in this process. Records
+// are guarded by their stamps, and facts by a lock: a worker on another node
+// that has lost its lease without knowing writes nothing after its successor.
 type hands struct {
 	mu   sync.Mutex
 	held map[ident.ID]*grip
 	wg   sync.WaitGroup
-	// tokens are locked by whoever gets new ones, by connection.
-	tokens sync.Map
 }
 
 // grip is that of one worker; done is closed when it lets go.
 type grip struct {
 	cancel context.CancelFunc
 	done   chan struct{}
-}
-
-// renewing waits until nobody else gets tokens for a connection, and returns
-// what ends that.
-func (h *hands) renewing(id ident.ID) func() {
-	lock, _ := h.tokens.LoadOrStore(id, &sync.Mutex{})
-	lock.(*sync.Mutex).Lock()
-	return lock.(*sync.Mutex).Unlock
 }
 
 // take has a connection or run held by one worker at a time; false where

@@ -2,7 +2,9 @@ package store_test
 
 import (
 	"bytes"
+	"context"
 	"crypto/rand"
+	"errors"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -52,6 +54,44 @@ func TestNodes(t *testing.T) {
 			}
 			w.Clock.Advance(30 * 24 * time.Hour)
 		}
+	})
+	t.Run("locks", func(t *testing.T) {
+		running, done := atomic.Int64{}, 0
+		together(4, func(db *store.DB) {
+			_, unlock, err := db.Lock(t.Context(), "work")
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer unlock()
+			if n := running.Add(1); n != 1 {
+				t.Errorf("%d workers have the lock", n)
+			}
+			done++ // the lock guards it
+			running.Add(-1)
+		})
+		if done != 4*len(nodes) {
+			t.Errorf("%d workers had the lock want %d", done, 4*len(nodes))
+		}
+		_, unlock, err := nodes[0].Lock(t.Context(), "work")
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+		defer cancel()
+		if _, _, err := nodes[1].Lock(ctx, "work"); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("another node got the lock: %v", err)
+		}
+		// The first node does not extend its lock.
+		w.Clock.Advance(time.Minute)
+		_, other, err := nodes[1].Lock(t.Context(), "work")
+		if err != nil {
+			t.Fatal(err)
+		}
+		unlock()
+		w.Count(1, `SELECT count(*) FROM worker_lock WHERE name = 'work'`)
+		other()
+		w.Count(0, `SELECT count(*) FROM worker_lock`)
 	})
 	t.Run("launch", func(t *testing.T) {
 		c := w.Draft("Launch")

@@ -31,6 +31,7 @@ type DB struct {
 	// changes, if set, counts acknowledged changes in a file outside the
 	// database.
 	changes *changeCounter
+	locks   locks
 
 	// hooks guards the lists: on a shared engine, notifications can arrive
 	// during registration.

@@ -397,6 +397,12 @@ CREATE TABLE variant (
   PRIMARY KEY (workspace_id, id)
 );
 CREATE INDEX variant_creative ON variant USING btree (workspace_id, creative_id, "position", id);
+CREATE TABLE worker_lock (
+  name text NOT NULL,
+  holder text NOT NULL,
+  ends_at bigint NOT NULL,
+  PRIMARY KEY (name)
+);
 CREATE TABLE workspace (
   id text COLLATE "C" NOT NULL,
   name text NOT NULL,

@@ -359,6 +359,11 @@ CREATE TABLE variant (
   PRIMARY KEY (workspace_id, id)
 );
 CREATE INDEX variant_creative ON variant (workspace_id, creative_id, position, id);
+CREATE TABLE worker_lock (
+  name    TEXT PRIMARY KEY,
+  holder  TEXT NOT NULL,
+  ends_at BIGINT NOT NULL
+);
 CREATE TABLE workspace (
   id         TEXT NOT NULL PRIMARY KEY,
   name       TEXT NOT NULL,
