@@ -162,7 +162,7 @@ func examineConnections(ctx context.Context, db *store.DB) finding {
 
 // examineFacts reads all facts of a running server.
 func examineFacts(ctx context.Context, a *app.App) finding {
-	if why := a.FactsFile.OperatorFault(); why != "" {
+	if why := a.FactsFile.OperatorProblem(); why != "" {
 		return finding{"facts", failure, why}
 	}
 	if err := a.Facts.Dump(ctx, io.Discard); err != nil {

@@ -13,6 +13,7 @@ import (
 	"fanfare/internal/factsfile"
 	"fanfare/internal/fault"
 	"fanfare/internal/ident"
+	"fanfare/internal/metrics"
 	"fanfare/internal/metrics/duckdb"
 )
 
@@ -71,7 +72,7 @@ func (c *cli) replaceFacts(cmd *cobra.Command, operation string, in any) error {
 // restoreFacts fills empty facts from a backup or from a facts file that was
 // kept under another name. workspaces are those of the installation, dir is a
 // folder for temporary files.
-func restoreFacts(ctx context.Context, e factsfile.Engine, dir string, workspaces []ident.ID, path string, report func(done, total int64)) error {
+func restoreFacts(ctx context.Context, e metrics.ReplaceableEngine, dir string, workspaces []ident.ID, path string, report func(done, total int64)) error {
 	if !duckdb.IsFile(path) {
 		_, err := backup.RestoreFacts(ctx, e, workspaces, path, report)
 		return err

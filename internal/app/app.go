@@ -228,7 +228,7 @@ func (a *App) build(ctx context.Context) error {
 	a.API = httpapi.New(httpapi.Deps{
 		Campaigns: a.Campaigns, Creatives: a.Creatives, Assets: a.Assets, Audiences: a.Audiences, Analytics: a.Analytics, Ingest: a.Ingest, Rates: a.Rates,
 		Connections: a.Connections, Events: a.DB.Events(), Answers: a.DB, Accounts: a.Accounts, Keys: a.Keys,
-		Quota: quota, QuotaEvents: a.DB, Limits: c.Limits, Cursors: a.Cursors.Sealer, Ready: a.DB.Ready, FactsFault: a.FactsFile.Fault, ChangesLost: a.storeFile.ChangesLost, Refusal: a.storeFile.Refusal,
+		Quota: quota, QuotaEvents: a.DB, Limits: c.Limits, Cursors: a.Cursors.Sealer, Ready: a.DB.Ready, FactsFault: a.FactsFile.Problem, ChangesLost: a.storeFile.ChangesLost, Refusal: a.storeFile.Refusal,
 		Contract: api.YAML, Docs: documents, Build: c.Build, PublicURL: c.PublicURL, HSTS: c.HSTS, KeepExposedKeys: c.KeepExposedKeys,
 		MaxInFlight: c.MaxInFlight, Progress: c.Progress, MaxUploads: c.Memory.Uploads, CORSOrigins: c.CORSOrigins, Now: c.Now, RequestSeed: mathrand.Uint64, Log: c.Log,
 	})

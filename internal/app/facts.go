@@ -47,12 +47,12 @@ func (a *App) openMetrics(ctx context.Context) error {
 // It starts a new sync of all connections, because a backup lacks later facts,
 // and deletes again what was deleted since the backup. dir is a folder for
 // temporary files.
-func (a *App) ReplaceFacts(ctx context.Context, cause record.Cause, fill func(e factsfile.Engine, dir string) error) (factsfile.Replaced, error) {
+func (a *App) ReplaceFacts(ctx context.Context, cause record.Cause, fill func(e metrics.ReplaceableEngine, dir string) error) (factsfile.Replaced, error) {
 	workspaces, err := a.Accounts.WorkspaceIDs(ctx)
 	if err != nil {
 		return factsfile.Replaced{}, err
 	}
-	reconcile := func(e factsfile.Engine, r *factsfile.Replaced) (err error) {
+	reconcile := func(e metrics.ReplaceableEngine, r *factsfile.Replaced) (err error) {
 		if r.Losses, err = a.Connections.LoseAll(ctx, cause, workspaces); err != nil {
 			return err
 		}
@@ -62,7 +62,7 @@ func (a *App) ReplaceFacts(ctx context.Context, cause record.Cause, fill func(e 
 				return a.Connections.Reconcile(ctx, metrics.Connections{Engine: e}, workspace)
 			})
 	}
-	with := func(e factsfile.Engine) error { return fill(e, a.config.Facts) }
+	with := func(e metrics.ReplaceableEngine) error { return fill(e, a.config.Facts) }
 	if d, shared := a.Facts.(*factsdb.Database); shared {
 		return d.Replace(ctx, workspaces, reconcile, with)
 	}

@@ -12,7 +12,7 @@ func (a *App) registerJobs() {
 	c := a.config
 	a.Jobs = job.New(a.DB.Jobs(), c.Now, c.Log)
 	a.DB.RegisterJobs(a.Jobs)
-	a.Jobs.Register(slices.Concat(a.Campaigns.JobHandlers(), a.Ingest.JobHandlers(), a.Connections.JobHandlers(), a.Creatives.JobHandlers()), a.FactsFile.Wait)
+	a.Jobs.Register(slices.Concat(a.Campaigns.JobHandlers(), a.Ingest.JobHandlers(), a.Connections.JobHandlers(), a.Creatives.JobHandlers()), a.FactsFile.JobDelay)
 	a.Jobs.Repeat("assets", job.Every(time.Hour, c.Now, a.Assets.Sweep))
 	a.Jobs.Repeat("imports", job.Every(time.Hour, c.Now, a.Ingest.Sweep))
 	a.Jobs.Repeat("keys", job.Every(time.Hour, c.Now, a.Keys.Sweep))

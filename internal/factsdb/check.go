@@ -12,13 +12,13 @@ import (
 	"fanfare/internal/ident"
 )
 
-// checkEvery is how often a node that answers queries sees to it that its facts are
+// checkEvery is how often a node that answers queries checks that its facts are
 // still those of the store.
 const checkEvery = time.Second
 
-// check returns an error if the facts are not those of the store any more, because
-// the operator has begun others in another place. Before a write it looks every
-// time: what it acknowledged there would be lost.
+// check returns an error if the facts are no longer those of the store, because
+// the operator has replaced them in another database. It checks before every
+// write, because a write to the old facts would be lost.
 func (d *Database) check(ctx context.Context, writes bool) error {
 	now := d.config.Now()
 	d.mu.Lock()
@@ -36,7 +36,7 @@ func (d *Database) check(ctx context.Context, writes bool) error {
 		return err
 	}
 	if mark.ID != id {
-		f := fault.New(fault.Unavailable, "Metrics are unavailable on this server: those of the installation are in another place since it started. Everything else works. The operator restarts it with the --metrics of the other nodes.")
+		f := fault.New(fault.Unavailable, "Metrics are unavailable on this server: they have moved to another database since it started. Everything else works. The operator restarts it with the --metrics of the other nodes.")
 		f.RetryAfter = time.Minute
 		return f
 	}

@@ -13,25 +13,25 @@ import (
 	"sync"
 	"time"
 
-	"fanfare/internal/factsfile"
 	"fanfare/internal/fairqueue"
 	"fanfare/internal/ident"
+	"fanfare/internal/metrics"
 	"fanfare/internal/metrics/clickhouse"
 	"fanfare/internal/metrics/postgres"
 	"fanfare/internal/store"
 )
 
-// Config says where the facts are and which store they belong to.
+// Config has the address of the facts and the store that they belong to.
 type Config struct {
 	// URL is the address of the database, PostgreSQL or ClickHouse. Postgres is
-	// the database of the store, in which ClickHouse's engine keeps what is not
-	// facts.
+	// the database of the store, in which the engine of ClickHouse stores
+	// everything but the facts.
 	URL, Postgres string
 	DB            *store.DB
 	// Dir is the folder for temporary files.
 	Dir string
-	// Replacing says that the facts are about to be replaced, so that those of
-	// another store are accepted.
+	// Replacing accepts facts of another store, because they are about to be
+	// replaced.
 	Replacing bool
 	// Founder finds whose workspaces share turns, nil for each on its own.
 	Founder fairqueue.FounderOf
@@ -40,41 +40,42 @@ type Config struct {
 	Log     *slog.Logger
 }
 
-// Database is the facts of all nodes.
+// Database has the facts that all nodes share.
 type Database struct {
 	engine
 	config Config
 
 	mu sync.Mutex
-	// checked is when the facts were last seen to be those of the store.
+	// checked is when the facts were last checked to be those of the store.
 	checked time.Time
 }
 
-// engine is what the engines of shared facts have in common.
+// engine is an engine of shared facts.
 type engine interface {
-	factsfile.Engine
+	metrics.ReplaceableEngine
 	// CurrentID returns the id of the facts.
 	CurrentID(ctx context.Context) (string, error)
 	SetID(ctx context.Context, id string) error
-	// replace replaces all facts by what fill writes into an empty engine.
-	replace(ctx context.Context, id string, fill func(factsfile.Engine) error) error
+	// replace replaces all facts with those that fill writes into an empty
+	// engine.
+	replace(ctx context.Context, id string, fill func(metrics.ReplaceableEngine) error) error
 }
 
 type postgresEngine struct{ *postgres.Engine }
 
-func (e postgresEngine) replace(ctx context.Context, id string, fill func(factsfile.Engine) error) error {
+func (e postgresEngine) replace(ctx context.Context, id string, fill func(metrics.ReplaceableEngine) error) error {
 	return e.Replace(ctx, id, func(next *postgres.Engine) error { return fill(next) })
 }
 
 type clickhouseEngine struct{ *clickhouse.Engine }
 
-func (e clickhouseEngine) replace(ctx context.Context, id string, fill func(factsfile.Engine) error) error {
+func (e clickhouseEngine) replace(ctx context.Context, id string, fill func(metrics.ReplaceableEngine) error) error {
 	return e.Replace(ctx, id, func(next *clickhouse.Engine) error { return fill(next) })
 }
 
 func (c Config) inClickHouse() bool { return strings.HasPrefix(c.URL, "clickhouse+") }
 
-// open opens the engine that the URL is about.
+// open opens the engine that the URL names.
 func (c Config) open(ctx context.Context) (engine, error) {
 	if c.inClickHouse() {
 		e, err := clickhouse.Open(ctx, c.URL, clickhouse.Options{Postgres: c.Postgres, Founder: c.Founder, Now: c.Now, NewID: c.newID()})
@@ -112,7 +113,7 @@ func (c Config) newID() string {
 	return string(ident.New(ident.Facts, c.Now(), c.Random)) + store.SharedFacts
 }
 
-// restoring begins the id of facts that a restore has not completed.
+// restoring is the prefix of the id of facts that a restore has not completed.
 const restoring = "restoring-"
 
 // address returns the URL without its password.

@@ -10,22 +10,24 @@ import (
 
 	"fanfare/internal/factsfile"
 	"fanfare/internal/ident"
+	"fanfare/internal/metrics"
 	"fanfare/internal/metrics/duckdb"
 	"fanfare/internal/metrics/dump"
 	"fanfare/internal/store"
 )
 
-// Replace begins new facts, empty or with what fill puts into them. Where fill or
-// reconcile fails, everything stays as it was. reconcile marks what is incomplete
-// and removes what was deleted since, before anybody sees the new facts. workspaces
-// are those of the store: facts of another installation are not replaced.
-func (d *Database) Replace(ctx context.Context, workspaces []ident.ID, reconcile func(factsfile.Engine, *factsfile.Replaced) error, fill func(factsfile.Engine) error) (r factsfile.Replaced, err error) {
+// Replace replaces all facts with new ones, empty or with those that fill writes.
+// If fill or reconcile fails, nothing changes. reconcile marks incomplete
+// connections and removes facts that were deleted since, before requests read
+// them. workspaces are those of the store: facts of another installation are not
+// replaced.
+func (d *Database) Replace(ctx context.Context, workspaces []ident.ID, reconcile func(metrics.ReplaceableEngine, *factsfile.Replaced) error, fill func(metrics.ReplaceableEngine) error) (r factsfile.Replaced, err error) {
 	if err := d.checkOwner(ctx, workspaces); err != nil {
 		return r, err
 	}
 	id := d.config.newID()
-	err = d.replace(ctx, id, func(e factsfile.Engine) error {
-		next := filled{e, d.config}
+	err = d.replace(ctx, id, func(e metrics.ReplaceableEngine) error {
+		next := anyDumpEngine{e, d.config}
 		if err := fill(next); err != nil {
 			return err
 		}
@@ -41,7 +43,7 @@ func (d *Database) Replace(ctx context.Context, workspaces []ident.ID, reconcile
 	return r, nil
 }
 
-// checkOwner returns an error if there are facts and none of them is of one of the
+// checkOwner returns an error if there are facts and none belongs to one of the
 // workspaces. Ids of workspaces are random.
 func (d *Database) checkOwner(ctx context.Context, workspaces []ident.ID) error {
 	has, err := d.Workspaces(ctx)
@@ -51,8 +53,8 @@ func (d *Database) checkOwner(ctx context.Context, workspaces []ident.ID) error 
 	return fmt.Errorf("%s has metrics of another installation: name a database of this one, or an empty one, with --metrics", d.config.address())
 }
 
-// Restore fills empty facts from a dump, if there is one. Claim must follow, when
-// the records of the same backup are restored.
+// Restore fills empty facts from a dump, if there is one. Call Claim after the
+// records are restored.
 func (d *Database) Restore(ctx context.Context, r io.Reader) error {
 	id, err := d.CurrentID(ctx)
 	if err != nil {
@@ -63,15 +65,16 @@ func (d *Database) Restore(ctx context.Context, r io.Reader) error {
 			return err
 		}
 	}
-	return d.replace(ctx, restoring+d.config.newID(), func(e factsfile.Engine) error {
+	return d.replace(ctx, restoring+d.config.newID(), func(e metrics.ReplaceableEngine) error {
 		if r == nil {
 			return nil
 		}
-		return filled{e, d.config}.Fill(ctx, r)
+		return anyDumpEngine{e, d.config}.Fill(ctx, r)
 	})
 }
 
-// Claim makes the facts those of the store, whichever it had before.
+// Claim records in the store that the facts belong to it, whichever it had
+// before.
 func (d *Database) Claim(ctx context.Context) error {
 	id, err := d.CurrentID(ctx)
 	if err != nil {
@@ -84,22 +87,22 @@ func (d *Database) Claim(ctx context.Context) error {
 	return d.config.DB.SetFactsMark(ctx, store.FactsMark{ID: id})
 }
 
-// filled is an engine that also reads dumps of older programs.
-type filled struct {
-	factsfile.Engine
+// anyDumpEngine is an engine that also reads dumps of older programs.
+type anyDumpEngine struct {
+	metrics.ReplaceableEngine
 	config Config
 }
 
 // Fill implements metrics.Engine.
-func (f filled) Fill(ctx context.Context, r io.Reader) error {
+func (f anyDumpEngine) Fill(ctx context.Context, r io.Reader) error {
 	in := bufio.NewReader(r)
-	if dump.Is(in) {
-		return f.Engine.Fill(ctx, in)
+	if dump.HasMagic(in) {
+		return f.ReplaceableEngine.Fill(ctx, in)
 	}
-	return duckdb.DumpOld(ctx, in, f.config.Dir, duckdb.Options{Now: f.config.Now, Log: f.config.Log}, func(r io.Reader) error { return f.Engine.Fill(ctx, r) })
+	return duckdb.DumpOld(ctx, in, f.config.Dir, duckdb.Options{Now: f.config.Now, Log: f.config.Log}, func(r io.Reader) error { return f.ReplaceableEngine.Fill(ctx, r) })
 }
 
-// Examine says what is wrong with the facts of a store. It changes neither of them.
+// Examine returns what is wrong with the facts of a store. It changes neither.
 func Examine(ctx context.Context, c Config) error {
 	mark, err := c.DB.FactsMark(ctx)
 	if err != nil {

@@ -55,8 +55,8 @@ func (c Config) options() duckdb.Options {
 // File is the facts file of this node. Without a file that belongs to the store,
 // its methods return the fault `unavailable` with the reason.
 //
-// A nil File belongs to a node whose facts are not in a file: it has no fault,
-// no generation and no wait, and cannot be replaced.
+// A nil File belongs to a node whose facts are not in a file: it has no problem,
+// no generation and no delay, and cannot be replaced.
 type File struct {
 	config Config
 	// replacing allows one Replace at a time.
@@ -79,70 +79,70 @@ var _ metrics.Engine = (*File)(nil)
 
 // Reasons why facts cannot be used.
 const (
-	missing     = "the file of the facts is missing"
-	unreadable  = "the file of the facts cannot be opened"
-	denied      = "the server may not read and write the files of the facts: permission denied"
-	noSpace     = "the file of the facts cannot be opened, because the disk is full"
-	older       = "the file of the facts is an older copy"
-	foreign     = "the file of the facts does not belong to the database beside it: one of the two is an older copy or comes from another folder"
-	moved       = "the file of the facts does not belong to the database: it is an older copy or comes from another folder, or another node has taken over the facts"
-	shared      = "the facts of this installation are in a database that nodes share"
-	elsewhere   = "the facts of this database are on another node; send requests for metrics there"
-	replacing   = "the facts are being replaced"
-	displaced   = "the file of the facts was removed or replaced while the server runs; put the file back, which needs no restart"
-	overwritten = "another program has overwritten the file of the facts while the server runs"
-	damaged     = "the file of the facts cannot be read or written; the log says why"
+	reasonMissing     = "the file of the facts is missing"
+	reasonUnreadable  = "the file of the facts cannot be opened"
+	reasonDenied      = "the server may not read and write the files of the facts: permission denied"
+	reasonNoSpace     = "the file of the facts cannot be opened, because the disk is full"
+	reasonOlder       = "the file of the facts is an older copy"
+	reasonForeign     = "the file of the facts does not belong to the database beside it: one of the two is an older copy or comes from another folder"
+	reasonMoved       = "the file of the facts does not belong to the database: it is an older copy or comes from another folder, or another node has taken over the facts"
+	reasonShared      = "the facts of this installation are in a database that nodes share"
+	reasonOtherNode   = "the facts of this database are on another node; send requests for metrics there"
+	reasonReplacing   = "the facts are being replaced"
+	reasonDisplaced   = "the file of the facts was removed or replaced while the server runs; put the file back, which needs no restart"
+	reasonOverwritten = "another program has overwritten the file of the facts while the server runs"
+	reasonDamaged     = "the file of the facts cannot be read or written; the log says why"
 )
 
 // message returns what is wrong and how to fix it, for callers of the API. It
 // does not name the data folder.
 func message(why string) string {
 	switch why {
-	case denied:
+	case reasonDenied:
 		return describe(why, "The operator corrects the owner and the mode of the file and restarts the server.")
-	case shared:
+	case reasonShared:
 		return describe(why, withoutFile)
-	case noSpace:
+	case reasonNoSpace:
 		return describe(why, "The operator makes space free and restarts the server.")
 	}
-	return describe(why, fix(""))
+	return describe(why, fixText(""))
 }
 
 const withoutFile = "The operator restarts the server without `--metrics duckdb`."
 
 // operatorMessage is message for the operator: its commands name the data folder.
-func (f *File) operatorMessage(why string) string { return describe(why, f.fix(why)) }
+func (f *File) operatorMessage(why string) string { return describe(why, f.operatorFix(why)) }
 
 func describe(why, fix string) string {
 	return "Metrics are unavailable on this server: " + why + ". Everything else works. " + fix
 }
 
-// fix returns how the operator repairs a fault.
-func (f *File) fix(why string) string {
+// operatorFix returns how the operator repairs a problem.
+func (f *File) operatorFix(why string) string {
 	switch why {
-	case denied:
+	case reasonDenied:
 		path := quote(f.denied)
 		return fmt.Sprintf("Run `chown %d %s`, or `chmod u+rwX %s` if the server's user owns it, and restart the server.", os.Getuid(), path, path)
-	case shared:
+	case reasonShared:
 		return withoutFile
-	case noSpace:
+	case reasonNoSpace:
 		return "Make space free on the disk of " + f.config.Dir + ", then restart the server."
 	}
-	return fix(" --data " + quote(f.config.Dir))
+	return fixText(" --data " + quote(f.config.Dir))
 }
 
 // whyUnreadable returns why the files could not be opened.
 func (f *File) whyUnreadable() string {
 	if f.denied = duckdb.Denied(f.config.Dir); f.denied != "" {
-		return denied
+		return reasonDenied
 	}
 	if datadir.FullDisk(f.config.Dir) != "" {
-		return noSpace
+		return reasonNoSpace
 	}
-	return unreadable
+	return reasonUnreadable
 }
 
-func fix(flags string) string {
+func fixText(flags string) string {
 	return "The operator restores them with `fanfare facts restore BACKUP" + flags + "`, or accepts the loss with `fanfare facts reset" + flags + "`, which reads them again from the platforms."
 }
 
@@ -165,27 +165,27 @@ func (f *File) setUnavailable(why string, err error) {
 	f.mu.Lock()
 	f.why = why
 	f.mu.Unlock()
-	f.config.Log.Error("facts unavailable", "reason", why, "fix", f.fix(why), "error", err)
+	f.config.Log.Error("facts unavailable", "reason", why, "fix", f.operatorFix(why), "error", err)
 }
 
-// Fault returns why metrics are unavailable or incomplete on this node, empty if
-// they are complete.
-func (f *File) Fault() string {
-	if why := f.fault(); why != "" {
+// Problem returns why metrics are unavailable or incomplete on this node, empty
+// if they are complete.
+func (f *File) Problem() string {
+	if why := f.problem(); why != "" {
 		return message(why)
 	}
 	return ""
 }
 
-// OperatorFault is Fault for the operator: its commands name the data folder.
-func (f *File) OperatorFault() string {
-	if why := f.fault(); why != "" {
+// OperatorProblem is Problem for the operator: its commands name the data folder.
+func (f *File) OperatorProblem() string {
+	if why := f.problem(); why != "" {
 		return f.operatorMessage(why)
 	}
 	return ""
 }
 
-func (f *File) fault() string {
+func (f *File) problem() string {
 	if f == nil {
 		return ""
 	}
@@ -194,16 +194,16 @@ func (f *File) fault() string {
 	if f.why != "" {
 		return f.why
 	}
-	return cmp.Or(fileFault(f.engine), f.damage)
+	return cmp.Or(fileProblem(f.engine), f.damage)
 }
 
-// fileFault returns why the open file can no longer be used, empty if it can.
-func fileFault(e *duckdb.Engine) string {
+// fileProblem returns why the open file can no longer be used, empty if it can.
+func fileProblem(e *duckdb.Engine) string {
 	switch err := e.CheckFiles(); {
 	case errors.Is(err, duckdb.ErrOverwritten):
-		return overwritten
+		return reasonOverwritten
 	case err != nil:
-		return displaced
+		return reasonDisplaced
 	}
 	return ""
 }
@@ -214,7 +214,7 @@ func (f *File) engineForRead() (*duckdb.Engine, error) {
 	defer f.mu.RUnlock()
 	why := f.why
 	if why == "" {
-		why = fileFault(f.engine)
+		why = fileProblem(f.engine)
 	}
 	if why != "" {
 		return nil, unavailable(why)
@@ -260,8 +260,8 @@ func (f *File) attach(e *duckdb.Engine) {
 // its file becomes a fault, and so does a result that was read from a file which
 // another program has overwritten.
 func (f *File) engineError(e *duckdb.Engine, err error) error {
-	if fileFault(e) == overwritten {
-		return unavailable(overwritten).Because(err)
+	if fileProblem(e) == reasonOverwritten {
+		return unavailable(reasonOverwritten).Because(err)
 	}
 	if duckdb.NoSpace(err) {
 		return fault.DiskFull(err)
@@ -271,12 +271,12 @@ func (f *File) engineError(e *duckdb.Engine, err error) error {
 	}
 	f.mu.Lock()
 	first := f.damage == ""
-	f.damage = damaged
+	f.damage = reasonDamaged
 	f.mu.Unlock()
 	if first {
-		f.config.Log.Error("facts damaged", "fix", "If the disk was full, make room and restart the server. "+f.fix(damaged), "error", err)
+		f.config.Log.Error("facts damaged", "fix", "If the disk was full, make room and restart the server. "+f.operatorFix(reasonDamaged), "error", err)
 	}
-	return unavailable(damaged).Because(err)
+	return unavailable(reasonDamaged).Because(err)
 }
 
 // Query implements metrics.Engine.
@@ -359,14 +359,14 @@ func (f *File) Fill(ctx context.Context, r io.Reader) error {
 
 // Close implements metrics.Engine.
 func (f *File) Close() error {
-	if e := f.detach(replacing); e != nil {
+	if e := f.detach(reasonReplacing); e != nil {
 		return e.Close()
 	}
 	return nil
 }
 
-// Mark returns the id and the generation of the facts; ok is false if there are
-// none.
+// Mark returns the id and the generation of the facts, as the store records them;
+// ok is false if there are none.
 func (f *File) Mark() (m store.FactsMark, ok bool) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
@@ -394,8 +394,8 @@ func (f *File) RecordGeneration(ctx context.Context) error {
 	if e == nil {
 		return nil
 	}
-	if fileFault(e) == overwritten {
-		f.shutDown(overwritten)
+	if fileProblem(e) == reasonOverwritten {
+		f.shutDown(reasonOverwritten)
 		return nil
 	}
 	have := e.Identity()
@@ -404,7 +404,7 @@ func (f *File) RecordGeneration(ctx context.Context) error {
 	}
 	err := f.config.DB.RaiseFactsMark(ctx, store.FactsMark{ID: have.ID, Generation: have.Generation})
 	if errors.Is(err, store.ErrFactsMoved) {
-		f.shutDown(moved)
+		f.shutDown(reasonMoved)
 		return nil
 	}
 	if err != nil {
@@ -426,13 +426,13 @@ const (
 	waitReplacing = time.Second
 )
 
-// Wait returns how long a job that needs facts is postponed, 0 if this node has
-// facts.
-func (f *File) Wait() time.Duration {
-	switch why := f.fault(); {
-	case why == "" || why == damaged:
+// JobDelay returns how long a job that needs facts is postponed, 0 if this node
+// has facts.
+func (f *File) JobDelay() time.Duration {
+	switch why := f.problem(); {
+	case why == "" || why == reasonDamaged:
 		return 0
-	case why == replacing:
+	case why == reasonReplacing:
 		return waitReplacing
 	case f.config.Alone:
 		return waitAlone

@@ -15,6 +15,7 @@ import (
 	"fanfare/internal/factsfile"
 	"fanfare/internal/fault"
 	"fanfare/internal/ident"
+	"fanfare/internal/metrics"
 	"fanfare/internal/metrics/duckdb"
 	"fanfare/internal/store"
 	"fanfare/internal/store/sqlite"
@@ -91,7 +92,7 @@ func batch(day clock.Date) *fact.Batch {
 func (n *node) wants(reason string) {
 	n.t.Helper()
 	_, err := n.file.State(n.t.Context(), "wks_1")
-	switch got := n.file.Fault(); {
+	switch got := n.file.Problem(); {
 	case reason == "" && (got != "" || err != nil):
 		n.t.Errorf("facts cannot be used: %s, %v", got, err)
 	case reason != "" && (!strings.Contains(got, reason) || !fault.Is(err, fault.Unavailable)):
@@ -250,7 +251,7 @@ func TestOthers(t *testing.T) {
 			n.stop()
 			// The remedy works, and lasts.
 			n.start()
-			if _, err := n.file.Replace(t.Context(), func(factsfile.Engine, *factsfile.Replaced) error { return nil }, func(factsfile.Engine) error { return nil }); err != nil {
+			if _, err := n.file.Replace(t.Context(), func(metrics.ReplaceableEngine, *factsfile.Replaced) error { return nil }, func(metrics.ReplaceableEngine) error { return nil }); err != nil {
 				t.Fatal(err)
 			}
 			n.write(20_009)
@@ -289,7 +290,7 @@ func TestTwoNodes(t *testing.T) {
 	second.Dir, second.Alone = dir, false
 	other, err := factsfile.Open(t.Context(), second)
 	n.must(err)
-	if got := other.Fault(); !strings.Contains(got, "another node has taken over") {
+	if got := other.Problem(); !strings.Contains(got, "another node has taken over") {
 		t.Errorf("the second node says %q", got)
 	}
 	n.wants("")
@@ -305,7 +306,7 @@ func TestReplaceInUse(t *testing.T) {
 	for day := range clock.Date(5) {
 		n.write(20_001 + day)
 	}
-	if _, err := n.file.Replace(t.Context(), func(factsfile.Engine, *factsfile.Replaced) error { return nil }, func(factsfile.Engine) error { return nil }); err != nil {
+	if _, err := n.file.Replace(t.Context(), func(metrics.ReplaceableEngine, *factsfile.Replaced) error { return nil }, func(metrics.ReplaceableEngine) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
 	n.write(20_001)
@@ -319,7 +320,7 @@ func TestReplaceInUse(t *testing.T) {
 func TestNoFile(t *testing.T) {
 	t.Parallel()
 	var f *factsfile.File
-	if f.Fault() != "" || f.OperatorFault() != "" || f.Wait() != 0 || f.RecordGeneration(t.Context()) != nil {
+	if f.Problem() != "" || f.OperatorProblem() != "" || f.JobDelay() != 0 || f.RecordGeneration(t.Context()) != nil {
 		t.Error("a node without a file of facts reports a fault")
 	}
 	if _, err := f.Replace(t.Context(), nil, nil); err == nil {

@@ -33,10 +33,10 @@ func Open(ctx context.Context, c Config) (*File, error) {
 	switch err = f.assignNewID(ctx, e, mark); {
 	case err == nil:
 	case errors.Is(err, store.ErrFactsMoved):
-		f.setUnavailable(moved, errors.Join(err, e.Close()))
+		f.setUnavailable(reasonMoved, errors.Join(err, e.Close()))
 		return f, nil
 	case duckdb.NoSpace(err):
-		f.setUnavailable(noSpace, errors.Join(err, e.Close()))
+		f.setUnavailable(reasonNoSpace, errors.Join(err, e.Close()))
 		return f, nil
 	case duckdb.Damaged(err):
 		f.setUnavailable(f.whyUnreadable(), errors.Join(err, e.Close()))
@@ -48,8 +48,8 @@ func Open(ctx context.Context, c Config) (*File, error) {
 	return f, nil
 }
 
-// assignNewID gives the file a new id and records it in the store, which still
-// has mark.
+// assignNewID gives the file a new id and records it in the store. It fails if
+// the store's mark is no longer mark.
 func (f *File) assignNewID(ctx context.Context, e *duckdb.Engine, mark store.FactsMark) error {
 	have, next := e.Identity(), f.newFactsID()
 	// A file that already has the next id got it right before a crash.
@@ -119,9 +119,9 @@ func mismatchReason(have duckdb.Identity, mark store.FactsMark, expected, alone 
 	same := have.ID == mark.ID || mark.Next != "" && have.ID == mark.Next
 	switch {
 	case have.Writer != "" && have.Writer != have.ID:
-		return foreign // the log is of another file
+		return reasonForeign // the log is of another file
 	case same && mark.ID != "" && have.RecordedGeneration > mark.Generation:
-		return foreign // the store is the older one
+		return reasonForeign // the store is the older one
 	case same && mark.ID != "" && have.Generation >= mark.Generation:
 		return ""
 	case have.Generation == 0 && expected:
@@ -129,23 +129,23 @@ func mismatchReason(have duckdb.Identity, mark store.FactsMark, expected, alone 
 	case have.Generation == 0 && alone, same && have.Generation >= mark.Generation:
 		return ""
 	case same:
-		return older
+		return reasonOlder
 	case alone:
-		return foreign
+		return reasonForeign
 	}
-	return moved
+	return reasonMoved
 }
 
-// missingReason returns why there is no file. If nodes share the store, another one
-// may have it.
+// missingReason returns why there is no file. If nodes share the store, another
+// node may have the file.
 func missingReason(mark store.FactsMark, alone bool) string {
 	if strings.HasSuffix(mark.ID, store.SharedFacts) {
-		return shared
+		return reasonShared
 	}
 	if alone {
-		return missing
+		return reasonMissing
 	}
-	return elsewhere
+	return reasonOtherNode
 }
 
 // Examine reads all facts in a folder that no process has open and returns what is
@@ -168,7 +168,7 @@ func Examine(ctx context.Context, c Config) error {
 		return err
 	}
 	if err = e.Dump(ctx, io.Discard); err != nil {
-		err = fmt.Errorf("%w. %s", err, f.fix(damaged))
+		err = fmt.Errorf("%w. %s", err, f.operatorFix(reasonDamaged))
 	}
 	return errors.Join(err, e.Close())
 }

@@ -19,13 +19,6 @@ import (
 // before it replaces the old one.
 const preparedDir = "facts.new"
 
-// Engine is an engine whose facts are replaced.
-type Engine interface {
-	metrics.Engine
-	// Workspaces returns the workspaces that have facts or had them.
-	Workspaces(ctx context.Context) ([]ident.ID, error)
-}
-
 // Replaced is the result of replacing the facts.
 type Replaced struct {
 	connection.Losses
@@ -41,7 +34,7 @@ type Replaced struct {
 // counts it. undo and purge do so for the imports and the connections of a
 // workspace. A workspace that the records do not have has no connections, so all
 // its facts are removed.
-func (r *Replaced) DeleteAgain(ctx context.Context, e Engine, undo, purge func(workspace ident.ID) (int, error)) error {
+func (r *Replaced) DeleteAgain(ctx context.Context, e metrics.ReplaceableEngine, undo, purge func(workspace ident.ID) (int, error)) error {
 	workspaces, err := e.Workspaces(ctx)
 	if err != nil {
 		return err
@@ -69,7 +62,7 @@ func (r *Replaced) DeleteAgain(ctx context.Context, e Engine, undo, purge func(w
 // can read the new one. reconcile marks incomplete connections and removes facts
 // that were deleted since the backup. Meanwhile facts are unavailable, also after
 // a crash; Replace can be repeated. It keeps the old file under the name Kept.
-func (f *File) Replace(ctx context.Context, reconcile func(Engine, *Replaced) error, fill func(Engine) error) (r Replaced, err error) {
+func (f *File) Replace(ctx context.Context, reconcile func(metrics.ReplaceableEngine, *Replaced) error, fill func(metrics.ReplaceableEngine) error) (r Replaced, err error) {
 	if f == nil {
 		return r, errors.New("this server has no file of facts")
 	}
@@ -85,7 +78,7 @@ func (f *File) Replace(ctx context.Context, reconcile func(Engine, *Replaced) er
 	if err != nil {
 		return r, fmt.Errorf("the facts stay as they were: %w", err)
 	}
-	if e := f.detach(replacing); e != nil {
+	if e := f.detach(reasonReplacing); e != nil {
 		if err := e.Close(); err != nil {
 			f.config.Log.WarnContext(ctx, "replaced facts file not closed: restart the server to free its space", "error", err)
 		}
@@ -109,7 +102,7 @@ func (f *File) Replace(ctx context.Context, reconcile func(Engine, *Replaced) er
 // prepare writes a complete facts file in a folder. It runs without maintenance,
 // so that the imports of the 30 days before a backup can be undone, however old
 // the backup is.
-func (f *File) prepare(ctx context.Context, dir string, fill func(Engine) error) (*duckdb.Engine, error) {
+func (f *File) prepare(ctx context.Context, dir string, fill func(metrics.ReplaceableEngine) error) (*duckdb.Engine, error) {
 	if err := os.RemoveAll(dir); err != nil {
 		return nil, err
 	}

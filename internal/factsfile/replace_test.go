@@ -7,10 +7,11 @@ import (
 
 	"fanfare/internal/factsfile"
 	"fanfare/internal/ident"
+	"fanfare/internal/metrics"
 )
 
 // twoWorkspaces is an engine with the facts of two workspaces.
-type twoWorkspaces struct{ factsfile.Engine }
+type twoWorkspaces struct{ metrics.ReplaceableEngine }
 
 func (twoWorkspaces) Workspaces(context.Context) ([]ident.ID, error) {
 	return []ident.ID{"wks_1", "wks_2"}, nil

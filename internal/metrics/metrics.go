@@ -33,3 +33,10 @@ type Engine interface {
 
 	Close() error
 }
+
+// ReplaceableEngine is an engine whose facts can be replaced as a whole.
+type ReplaceableEngine interface {
+	Engine
+	// Workspaces returns the workspaces that have facts or had them.
+	Workspaces(ctx context.Context) ([]ident.ID, error)
+}

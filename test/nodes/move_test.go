@@ -153,8 +153,8 @@ func TestNamesAfterReset(t *testing.T) {
 	c.stop()
 }
 
-// TestMetricsMovedAway begins the metrics anew in another place while a node runs:
-// the node acknowledges nothing more, and answers nothing from the old place.
+// TestMetricsMovedAway moves the metrics to another database while a node runs:
+// the node then acknowledges no write and answers no query from the old database.
 func TestMetricsMovedAway(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, 1)
@@ -164,7 +164,7 @@ func TestMetricsMovedAway(t *testing.T) {
 		t.Fatalf("facts reset: %+v", out)
 	}
 	day := time.Now().UTC().AddDate(0, 0, -3).Format(time.DateOnly)
-	if status, body := c.nodes[0].Call(c.key, http.MethodPost, "/v1/ingest/metrics?source=newsletter", fmt.Sprintf(`[{"date":%q,"channel":"email","clicks":1}]`, day)); status != http.StatusServiceUnavailable || !strings.Contains(body, "in another place") {
+	if status, body := c.nodes[0].Call(c.key, http.MethodPost, "/v1/ingest/metrics?source=newsletter", fmt.Sprintf(`[{"date":%q,"channel":"email","clicks":1}]`, day)); status != http.StatusServiceUnavailable || !strings.Contains(body, "moved to another database") {
 		t.Errorf("metrics sent to the old place: %d %s", status, body)
 	}
 	c.await("queries to be refused", func() bool {

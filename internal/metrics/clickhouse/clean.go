@@ -15,15 +15,16 @@ import (
 )
 
 const (
-	// cleanEvery is how often a node looks for facts that no longer count.
+	// cleanEvery is how often a node deletes facts that no longer count.
 	cleanEvery = time.Hour
-	// deadFor is how long they stay at least. A query takes at most maxTime.
-	deadFor = 2 * time.Hour
-	// maxDead is how many slots one cleaning deletes before it stops: it rewrites
-	// what it touches, so it touches much at once, but not everything.
+	// keepReplacedFor is how long replaced facts stay at least. A query takes at
+	// most maxTime.
+	keepReplacedFor = 2 * time.Hour
+	// maxDead limits the slots of one cleaning, because ClickHouse rewrites whole
+	// parts.
 	maxDead = 50_000
-	// maxRemoved is how many slots one statement names: a cluster keeps it in its
-	// Keeper, which accepts 1 MB.
+	// maxRemoved is the number of slots in one statement. A cluster stores the
+	// statement in ClickHouse Keeper, which accepts 1 MB.
 	maxRemoved = 20_000
 )
 
@@ -36,26 +37,26 @@ func (e *Engine) cleanHourly(ctx context.Context) {
 			return
 		case <-tick.C:
 			if err := e.Clean(ctx); err != nil && ctx.Err() == nil {
-				slog.Warn("facts that no longer count could not be deleted", "error", err)
+				slog.Warn("clickhouse cleaning failed", "error", err)
 			}
 		}
 	}
 }
 
-// Clean deletes facts that no longer count: those of slots that were replaced more
-// than two hours ago, and of writes that failed. One node cleans at a time, and none
-// while a dump is read.
+// Clean deletes facts that no longer count: of slots that were replaced more than
+// two hours ago, and of writes that failed. One node cleans at a time, and none
+// during a dump.
 func (e *Engine) Clean(ctx context.Context) error {
 	err := pgx.BeginFunc(ctx, e.DB, func(tx pgx.Tx) error {
-		var alone bool
-		if err := tx.QueryRow(ctx, "SELECT pg_try_advisory_xact_lock($1)", int64(cleanLock)).Scan(&alone); err != nil || !alone {
+		var locked bool
+		if err := tx.QueryRow(ctx, "SELECT pg_try_advisory_xact_lock($1)", int64(cleanLock)).Scan(&locked); err != nil || !locked {
 			return err
 		}
-		before := int64(clock.At(e.now().Add(-deadFor)))
+		before := int64(clock.At(e.now().Add(-keepReplacedFor)))
 		if err := e.deleteFailed(ctx, tx, before); err != nil {
 			return fmt.Errorf("delete facts of failed writes: %w", err)
 		}
-		if err := e.deleteGone(ctx, tx, before); err != nil {
+		if err := e.deleteBelow(ctx, tx, before); err != nil {
 			return fmt.Errorf("delete facts that were replaced together: %w", err)
 		}
 		if err := e.deleteDead(ctx, tx, before); err != nil {
@@ -75,10 +76,10 @@ func (e *Engine) deleteDead(ctx context.Context, tx pgx.Tx, before int64) error 
 	}
 	slots, of, n := make([][]int64, len(fact.Families)), make([][]int32, len(fact.Families)), 0
 	for _, w := range workspaces {
-		if err := pgtables.Limit(ctx, tx, w); err != nil {
+		if err := pgtables.SetWorkspace(ctx, tx, w); err != nil {
 			return err
 		}
-		if err := pgtables.Each(ctx, tx, func(f int16, slot int64) error {
+		if err := pgtables.EachPair(ctx, tx, func(f int16, slot int64) error {
 			slots[f], n = append(slots[f], slot), n+1
 			if i := len(of[f]); i == 0 || of[f][i-1] != w {
 				of[f] = append(of[f], w)
@@ -102,8 +103,8 @@ func (e *Engine) deleteDead(ctx context.Context, tx pgx.Tx, before int64) error 
 	return nil
 }
 
-// deleteFailed deletes the facts of writes that have begun and neither run nor
-// were finished: the row of a write that runs is locked.
+// deleteFailed deletes the facts of writes that neither finished nor still run.
+// The row of a running write is locked.
 func (e *Engine) deleteFailed(ctx context.Context, tx pgx.Tx, before int64) error {
 	rows, err := tx.Query(ctx, "DELETE FROM metrics_pending WHERE write IN (SELECT write FROM metrics_pending WHERE started < $1 FOR UPDATE SKIP LOCKED) RETURNING write", before)
 	if err != nil {
@@ -122,8 +123,8 @@ func (e *Engine) deleteFailed(ctx context.Context, tx pgx.Tx, before int64) erro
 	return nil
 }
 
-// deleteGone deletes the facts of all slots below a number.
-func (e *Engine) deleteGone(ctx context.Context, tx pgx.Tx, before int64) error {
+// deleteBelow deletes the facts of all slots below a number.
+func (e *Engine) deleteBelow(ctx context.Context, tx pgx.Tx, before int64) error {
 	var below int64
 	if err := tx.QueryRow(ctx, "WITH gone AS (DELETE FROM metrics_gone WHERE died < $1 RETURNING below) SELECT coalesce(max(below), 0) FROM gone", before).Scan(&below); err != nil || below == 0 {
 		return err
@@ -137,12 +138,12 @@ func (e *Engine) deleteGone(ctx context.Context, tx pgx.Tx, before int64) error 
 	return nil
 }
 
-// remove deletes facts, if there are any, and waits until they are gone.
+// remove deletes facts, if there are any, and waits until they are deleted.
 func (c *client) remove(ctx context.Context, f fact.Family, where string, p params) error {
 	if n, err := c.count(ctx, f, where, p); err != nil || n == 0 {
 		return err
 	}
-	return c.change(ctx, removeText(c.address, f, where), p)
+	return c.mutate(ctx, removeText(c.address, f, where), p)
 }
 
 func removeText(a address, f fact.Family, where string) string {

@@ -24,13 +24,13 @@ import (
 // maxTime is how long a statement may take. Rows of a replaced slot stay longer.
 const maxTime = 15 * time.Minute
 
-// maxAnswer is the size of the largest answer. It only stops what has no end.
+// maxAnswer is the size of the largest answer. It stops endless answers.
 const maxAnswer = 8 << 30
 
-// maxError is how much of an error's text is read.
+// maxError is the number of bytes read of an error.
 const maxError = 4 << 10
 
-// address is where the server is and what it is asked for.
+// address is the address of a server and database.
 type address struct {
 	server   string
 	database string
@@ -40,9 +40,9 @@ type address struct {
 	cluster string
 }
 
-// name is what a database and a cluster may be called, because names cannot be
-// parameters.
-var name = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,62}$`)
+// namePattern is the syntax of names of databases and clusters, because names
+// cannot be parameters.
+var namePattern = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,62}$`)
 
 // parseAddress reads an address such as
 // clickhouse+https://user:password@host:8443/database?cluster=name.
@@ -66,7 +66,7 @@ func parseAddress(raw string) (a address, err error) {
 		}
 	}
 	for _, n := range []string{a.database, a.cluster} {
-		if n != "" && !name.MatchString(n) {
+		if n != "" && !namePattern.MatchString(n) {
 			return a, fmt.Errorf("%q cannot be the name of a database or cluster: use letters, digits and _", n)
 		}
 	}
@@ -86,11 +86,12 @@ func newClient(a address) (*client, error) {
 	return &client{a, c}, err
 }
 
-// params are the parameters of a statement. They are numbers and lists of
-// numbers, so that none needs an escape.
+// params are the parameters of a statement. All are integers and arrays of
+// integers, so none needs an escape.
 type params map[string]string
 
-// maxList is how many numbers a parameter has at most: a server accepts 128 KiB.
+// maxList is the length of the longest array: a server accepts parameters of 128
+// KiB.
 const maxList = 6000
 
 func (p params) add(kind, value string) string {
@@ -99,13 +100,14 @@ func (p params) add(kind, value string) string {
 	return "{" + n + ":" + kind + "}"
 }
 
-// number adds a number and returns its name.
+// number adds an integer parameter and returns its placeholder.
 func number[N int32 | int64](p params, n N) string {
 	return p.add("Int64", strconv.FormatInt(int64(n), 10))
 }
 
-// lists adds numbers as one or more lists and returns their names.
-func lists[N int32 | int64](p params, numbers []N) (names []string) {
+// arrayParams adds integers as one or more array parameters and returns their
+// placeholders.
+func arrayParams[N int32 | int64](p params, numbers []N) (names []string) {
 	for part := range slices.Chunk(numbers, maxList) {
 		text := []byte{'['}
 		for i, n := range part {
@@ -122,9 +124,9 @@ func lists[N int32 | int64](p params, numbers []N) (names []string) {
 	return names
 }
 
-// list returns one expression for a list of any length.
-func list[N int32 | int64](p params, numbers []N) string {
-	names := lists(p, numbers)
+// arrayParam adds integers and returns one expression for an array of any length.
+func arrayParam[N int32 | int64](p params, numbers []N) string {
+	names := arrayParams(p, numbers)
 	if len(names) == 1 {
 		return names[0]
 	}
@@ -133,15 +135,15 @@ func list[N int32 | int64](p params, numbers []N) string {
 
 // in returns the condition that an expression has one of the numbers.
 func in[N int32 | int64](p params, expression string, numbers []N) string {
-	names := lists(p, numbers)
+	names := arrayParams(p, numbers)
 	for i, n := range names {
 		names[i] = expression + " IN " + n
 	}
 	return "(" + strings.Join(names, " OR ") + ")"
 }
 
-// Settings of statements. Those that decide what an answer is are set, because a
-// server's administrator can change their defaults.
+// Settings of statements. Settings that affect results are explicit, because an
+// administrator can change their defaults.
 var (
 	readSettings = map[string]string{
 		"wait_end_of_query": "1", "join_use_nulls": "0", "enable_positional_arguments": "1", "cancel_http_readonly_queries_on_client_close": "1",
@@ -158,21 +160,21 @@ var (
 
 // read runs a query and returns its answer, which the caller closes.
 func (c *client) read(ctx context.Context, text string, p params) (io.ReadCloser, error) {
-	return c.form(ctx, text, p, c.settings(readSettings, clusterReads))
+	return c.sendForm(ctx, text, p, c.settings(readSettings, clusterReads))
 }
 
-// change runs a statement that changes stored facts, and waits for all replicas.
-func (c *client) change(ctx context.Context, text string, p params) error {
-	body, err := c.form(ctx, text, p, map[string]string{"mutations_sync": "2", "wait_end_of_query": "1"})
+// mutate runs a statement that changes stored facts, and waits for all replicas.
+func (c *client) mutate(ctx context.Context, text string, p params) error {
+	body, err := c.sendForm(ctx, text, p, map[string]string{"mutations_sync": "2", "wait_end_of_query": "1"})
 	if err != nil {
 		return err
 	}
 	return body.Close()
 }
 
-// form sends a statement and its parameters as a form, because an address has a
+// sendForm sends a statement and its parameters as a form, because a URL has a
 // limited length.
-func (c *client) form(ctx context.Context, text string, p params, settings map[string]string) (io.ReadCloser, error) {
+func (c *client) sendForm(ctx context.Context, text string, p params, settings map[string]string) (io.ReadCloser, error) {
 	var form bytes.Buffer
 	w := multipart.NewWriter(&form)
 	if err := w.WriteField("query", text); err != nil {
@@ -240,13 +242,13 @@ func (c *client) send(ctx context.Context, values url.Values, settings map[strin
 	text, _ := io.ReadAll(io.LimitReader(res.Body, maxError))
 	code, _ := strconv.Atoi(res.Header.Get("X-Clickhouse-Exception-Code"))
 	e := &serverError{res.StatusCode, code, strings.TrimSpace(string(text))}
-	if code == 0 || slices.Contains(passing, code) {
+	if code == 0 || slices.Contains(temporaryErrors, code) {
 		return nil, unavailable(ctx, e)
 	}
 	return nil, e
 }
 
-// serverError is an error that ClickHouse answered with.
+// serverError is an error response of ClickHouse.
 type serverError struct {
 	status, code int
 	text         string
@@ -256,10 +258,10 @@ func (e *serverError) Error() string {
 	return fmt.Sprintf("ClickHouse answered with status %d, code %d: %s", e.status, e.code, e.text)
 }
 
-// passing are the codes of errors about the server's condition and not about the
-// statement: a timeout, too many queries, no memory, a table that only reads, too
-// many parts, replicas that are missing or behind.
-var passing = []int{159, 202, 241, 242, 252, 285, 286, 289, 319, 999}
+// temporaryErrors are the codes of errors about the server and not about the
+// statement: a timeout, too many queries, no memory, a read-only table, too many
+// parts, replicas that are missing or behind.
+var temporaryErrors = []int{159, 202, 241, 242, 252, 285, 286, 289, 319, 999}
 
 func unavailable(ctx context.Context, err error) error {
 	if ctx.Err() != nil {

@@ -14,11 +14,11 @@ import (
 	"fanfare/internal/metrics/pgtables"
 )
 
-// cleanLock is the advisory lock that a dump shares and a cleaning takes alone, so
-// that no fact is deleted while a dump reads it.
+// cleanLock is the advisory lock that a dump takes shared and a cleaning
+// exclusively, so that no fact is deleted during a dump.
 const cleanLock = 0x66616e66_636c6e00
 
-// Dump writes one unchanging state of all facts.
+// Dump writes one snapshot of all facts.
 func (e *Engine) Dump(ctx context.Context, w io.Writer) error {
 	out, err := dump.NewWriter(w)
 	if err != nil {
@@ -55,14 +55,14 @@ func (e *Engine) dumpTable(ctx context.Context, tx pgx.Tx, out *dump.Writer, t *
 		return err
 	}
 	for _, w := range workspaces {
-		if err := pgtables.Limit(ctx, tx, w); err != nil {
+		if err := pgtables.SetWorkspace(ctx, tx, w); err != nil {
 			return err
 		}
 		slots, err := readSlots(ctx, tx, "SELECT source, day, slot, n FROM metrics_slot WHERE workspace = $1 AND family = $2 ORDER BY day, source", w, int16(f))
 		if err != nil {
 			return err
 		}
-		for part := range parts(slots, func(s slot) int { return s.n }) {
+		for part := range chunks(slots, func(s slot) int { return s.n }) {
 			if err := e.dumpSlots(ctx, out, w, f, part); err != nil {
 				return err
 			}
@@ -112,7 +112,7 @@ type filler struct {
 type filledDay struct {
 	workspace int32
 	family    fact.Family
-	place
+	sourceDay
 }
 
 // Fill reads a dump into an empty engine.
@@ -122,7 +122,7 @@ func (e *Engine) Fill(ctx context.Context, r io.Reader) error {
 		return fmt.Errorf("fill facts: %w", err)
 	}
 	err = pgx.BeginFunc(ctx, e.DB, func(tx pgx.Tx) error {
-		if err := settle(ctx, tx, pending); err != nil {
+		if err := markFinished(ctx, tx, pending); err != nil {
 			return err
 		}
 		f := &filler{facts: e.facts, first: pending << slotBits, slots: map[filledDay]*slot{}, rows: make([]int, len(fact.Families))}
@@ -164,11 +164,11 @@ func (f *filler) insert(ctx context.Context, family fact.Family, from [][]any) e
 		}
 	}
 	f.rows[family] += len(rows)
-	return f.facts.insertRows(ctx, w, family, rows, func(r *row) int64 { return f.slot(filledDay{w, family, r.place()}) })
+	return f.facts.insertRows(ctx, w, family, rows, func(r *row) int64 { return f.addToSlot(filledDay{w, family, r.sourceDay()}) })
 }
 
-// slot returns the slot of a day and counts one fact of it.
-func (f *filler) slot(d filledDay) int64 {
+// addToSlot returns the slot of a day and adds one to its number of facts.
+func (f *filler) addToSlot(d filledDay) int64 {
 	s := f.slots[d]
 	if s == nil {
 		s = &slot{number: f.first + int64(len(f.slots))}
@@ -192,7 +192,7 @@ func (f *filler) finish(ctx context.Context, tx pgx.Tx) error {
 		byWorkspace[d.workspace] = append(byWorkspace[d.workspace], []any{d.workspace, int16(d.family), int32(d.day), d.source, s.number, int32(s.n)})
 	}
 	for w, list := range byWorkspace {
-		if err := pgtables.Limit(ctx, tx, w); err != nil {
+		if err := pgtables.SetWorkspace(ctx, tx, w); err != nil {
 			return err
 		}
 		if err := pgtables.Copy(ctx, tx, "metrics_slot", []string{"workspace", "family", "day", "source", "slot", "n"}, pgx.CopyFromRows(list)); err != nil {

@@ -28,12 +28,12 @@ import (
 // Engine stores the facts of all workspaces. It implements metrics.Engine.
 type Engine struct {
 	// DB of Facts is the pool, or the transaction of Replace.
-	pgtables.Facts
+	pgtables.Database
 	pool  *pgxpool.Pool
 	facts *client
 	now   func() time.Time
 	cache *pgtables.Cache
-	// queries and writes are the requests that run and wait.
+	// queries and writes are the queues of queries and writes.
 	queries, writes *fairqueue.Queue
 
 	stop  context.CancelFunc
@@ -46,8 +46,8 @@ const (
 	maxRunning = 8
 	maxWriting = 4
 	maxQueries = 64
-	// maxConns leaves connections for states, which every answer needs, and for the
-	// numbers of writes.
+	// maxConns leaves connections for calls of State, which every request needs,
+	// and for the numbers of writes.
 	maxConns = maxRunning + 2*maxWriting + 4
 )
 
@@ -96,7 +96,7 @@ func open(ctx context.Context, url string, o Options) (*Engine, error) {
 		return nil, err
 	}
 	e := &Engine{
-		Facts: pgtables.Facts{DB: pool}, pool: pool, facts: facts, now: o.Now, cache: pgtables.NewCache(),
+		Database: pgtables.Database{DB: pool}, pool: pool, facts: facts, now: o.Now, cache: pgtables.NewCache(),
 		queries: fairqueue.New(fairqueue.Limits{Work: "queries", Running: maxRunning, PerWorkspace: maxQueries}, o.Founder),
 		writes:  fairqueue.New(fairqueue.Limits{Work: "writes of facts", Running: maxWriting, PerWorkspace: maxQueries}, o.Founder),
 	}
@@ -118,11 +118,11 @@ func (e *Engine) create(ctx context.Context, newID string) error {
 		if err := createPostgres(ctx, tx, newID); err != nil {
 			return err
 		}
-		pair, used, err := readPair(ctx, tx)
+		sharedID, used, err := readSharedID(ctx, tx)
 		if err != nil {
 			return err
 		}
-		return e.facts.createTables(ctx, pair, used)
+		return e.facts.createTables(ctx, sharedID, used)
 	})
 	return pgtables.ToFault(ctx, err)
 }
@@ -162,7 +162,7 @@ func (e *Engine) Begin(ctx context.Context, id ident.ID, wait time.Duration, _ .
 	return ctx, end, err
 }
 
-// State returns what is stored of a workspace.
+// State returns the coverage and generation of a workspace.
 func (e *Engine) State(ctx context.Context, id ident.ID) (s analytics.State, err error) {
 	err = pgtables.Snapshot(ctx, e.DB, id, func(tx pgx.Tx, w pgtables.Workspace) (err error) {
 		s, err = e.cache.State(ctx, tx, id, w, "SELECT family, source, sum(n), min(day), max(day) FROM metrics_slot WHERE workspace = $1 GROUP BY family, source")
@@ -174,7 +174,7 @@ func (e *Engine) State(ctx context.Context, id ident.ID) (s analytics.State, err
 	return s, nil
 }
 
-// slot is a live slot: where the facts of a day of a source are.
+// slot is a slot that counts: the place of the facts of a day of a source.
 type slot struct {
 	source int32
 	day    clock.Date

@@ -19,9 +19,8 @@ import (
 	"fanfare/internal/metrics/pgtables"
 )
 
-// Query answers a plan from one unchanging state: the texts and slots of one
-// snapshot of PostgreSQL. The facts of a slot never change, so ClickHouse needs no
-// snapshot of its own.
+// Query answers a plan from one snapshot of PostgreSQL's texts and slots. The
+// facts of a slot never change, so ClickHouse needs no snapshot.
 func (e *Engine) Query(ctx context.Context, p *analytics.Plan) (groups []analytics.Group, err error) {
 	ctx, cancel := context.WithTimeout(ctx, maxTime)
 	defer cancel()
@@ -31,7 +30,7 @@ func (e *Engine) Query(ctx context.Context, p *analytics.Plan) (groups []analyti
 		if texts, err = e.cache.Texts(ctx, tx, p.Workspace, w); err != nil {
 			return err
 		}
-		q, err := numbers.Ask(p, texts)
+		q, err := numbers.Translate(p, texts)
 		if err != nil {
 			return err
 		}
@@ -61,45 +60,46 @@ type statement struct {
 	workspace int32
 	slots     []slot
 	params    params
-	// foreign is the expression that currency returns.
-	foreign string
+	// currencyExpr is the cached result of currency.
+	currencyExpr string
 }
 
-// Start rounds the day down to one of the starts. ClickHouse's own functions for
-// months are wrong before 1970.
-func (s *statement) Start(starts []int32) string {
-	return "roundDown(f.day, " + list(s.params, starts) + ")"
+// BucketStart rounds the day down to one of the starts. ClickHouse's own
+// functions for months are wrong before 1970.
+func (s *statement) BucketStart(starts []int32) string {
+	return "roundDown(f.day, " + arrayParam(s.params, starts) + ")"
 }
 
 // Facts counts the facts of a group.
 func (s *statement) Facts() string { return "count()" }
 
-// Sum adds up in more bits than facts have, because ClickHouse's sums of 64 bits
-// overflow without an error. The value of an unknown measure is 0.
+// Sum adds in more bits than facts have, because sums of 64 bits overflow in
+// ClickHouse without an error. The value of an unknown measure is 0.
 func (s *statement) Sum(m fact.Measure) string {
 	column, known := "f."+m.String(), fmt.Sprintf("bitTest(f.known, %d)", m)
 	switch {
 	case m == fact.Reach:
 		return fmt.Sprintf("max(%s), countIf(%s), 0", column, known)
 	case s.question.Converts(m):
-		// Without a rate under is 0: the join has no row.
+		// Without a rate, x.under is 0.
 		return fmt.Sprintf(`sum(if(%[1]s < 0, toInt256(%[2]s), toInt256(sign(%[2]s) * intDiv(toInt128(abs(%[2]s)) * x.over * 2 + x.under, toInt128(greatest(x.under, 1)) * 2)))),
 			countIf(%[3]s), countIf(%[3]s AND %[1]s >= 0 AND x.under = 0)`, s.currency(), column, known)
 	}
 	return fmt.Sprintf("sum(toInt128(%s)), countIf(%s), 0", column, known)
 }
 
-// currency returns the number of a foreign source's currency, -1 for others.
+// currency returns an expression for the number of a foreign source's currency,
+// -1 for other sources.
 func (s *statement) currency() string {
-	if s.foreign != "" {
-		return s.foreign
+	if s.currencyExpr != "" {
+		return s.currencyExpr
 	}
 	sources, currencies := make([]int32, len(s.question.Foreign)), make([]int32, len(s.question.Foreign))
 	for i, f := range s.question.Foreign {
 		sources[i], currencies[i] = f.Source, f.Currency
 	}
-	s.foreign = "transform(toInt64(f.source), " + list(s.params, sources) + ", " + list(s.params, currencies) + ", toInt64(-1))"
-	return s.foreign
+	s.currencyExpr = "transform(toInt64(f.source), " + arrayParam(s.params, sources) + ", " + arrayParam(s.params, currencies) + ", toInt64(-1))"
+	return s.currencyExpr
 }
 
 // From selects the facts of live slots.
@@ -121,7 +121,7 @@ func (s *statement) joinTags() string {
 	for i, t := range s.question.Tags {
 		campaigns[i], tags[i] = t.Campaign, t.Tag
 	}
-	return " LEFT JOIN (SELECT r.1 AS campaign, r.2 AS tag FROM (SELECT arrayJoin(arrayZip(" + list(s.params, campaigns) + ", " + list(s.params, tags) +
+	return " LEFT JOIN (SELECT r.1 AS campaign, r.2 AS tag FROM (SELECT arrayJoin(arrayZip(" + arrayParam(s.params, campaigns) + ", " + arrayParam(s.params, tags) +
 		")) AS r)) AS t ON t.campaign = toInt64(f.campaign)"
 }
 
@@ -131,14 +131,14 @@ func (s *statement) joinRates() string {
 	for i, r := range s.question.Rates {
 		currency[i], day[i], over[i], under[i] = r.Currency, r.Day, r.Over, r.Under
 	}
-	return " LEFT JOIN (SELECT r.1 AS currency, r.2 AS day, r.3 AS over, r.4 AS under FROM (SELECT arrayJoin(arrayZip(" + list(s.params, currency) + ", " + list(s.params, day) + ", " +
-		list(s.params, over) + ", " + list(s.params, under) + ")) AS r)) AS x ON x.currency = " + s.currency() + " AND x.day = toInt64(f.day)"
+	return " LEFT JOIN (SELECT r.1 AS currency, r.2 AS day, r.3 AS over, r.4 AS under FROM (SELECT arrayJoin(arrayZip(" + arrayParam(s.params, currency) + ", " + arrayParam(s.params, day) + ", " +
+		arrayParam(s.params, over) + ", " + arrayParam(s.params, under) + ")) AS r)) AS x ON x.currency = " + s.currency() + " AND x.day = toInt64(f.day)"
 }
 
 // In compares with lists.
 func (s *statement) In(expression string, list []int32) string { return in(s.params, expression, list) }
 
-// run asks the question and passes each row to add.
+// run executes the statement and passes each row to add.
 func (s *statement) run(ctx context.Context, c *client, add func(*numbers.Row) error) error {
 	q := s.question
 	body, err := c.read(ctx, numbers.Compile(q, s)+" FORMAT TabSeparated", s.params)
@@ -159,7 +159,8 @@ func (s *statement) run(ctx context.Context, c *client, add func(*numbers.Row) e
 		if err := parseRow(r, strings.Split(line[:len(line)-1], "\t")); err != nil {
 			return fmt.Errorf("read answer: %w", err)
 		}
-		// A group of all facts is there even if there are no facts.
+		// The result without GROUP BY columns has a row even if there are no
+		// facts.
 		if r.Facts == 0 {
 			continue
 		}
@@ -170,8 +171,8 @@ func (s *statement) run(ctx context.Context, c *client, add func(*numbers.Row) e
 	}
 }
 
-// checkFacts compares the number of facts with that of the slots, where a question
-// is about all of them: fewer are lost, or have not reached this replica yet.
+// checkFacts compares the number of facts with that of the slots, if the query
+// reads all of them. Fewer means lost or not replicated yet.
 func (s *statement) checkFacts(ctx context.Context, got int64) error {
 	if s.question.Match != nil || slices.Contains(s.question.Columns, numbers.TagColumn) {
 		return nil

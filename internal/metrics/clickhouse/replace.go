@@ -12,23 +12,24 @@ import (
 	"fanfare/internal/metrics/pgtables"
 )
 
-// Replace replaces all facts by what fill writes into an empty engine, in one
-// transaction: where fill fails, everything stays as it was. Queries and writes of
-// all nodes wait meanwhile. id is the id of the new facts.
+// Replace replaces all facts with those that fill writes into an empty engine, in
+// one transaction: if fill fails, nothing changes. Queries and writes of all
+// nodes wait meanwhile. id is the id of the new facts. A window is replaced by
+// Write.
 func (e *Engine) Replace(ctx context.Context, id string, fill func(*Engine) error) error {
 	write, err := e.reserve(ctx)
 	if err != nil {
 		return fmt.Errorf("replace facts: %w", err)
 	}
 	err = pgx.BeginFunc(ctx, e.DB, func(tx pgx.Tx) error {
-		if err := empty(ctx, tx, write, clock.At(e.now())); err != nil {
+		if err := truncate(ctx, tx, write, clock.At(e.now())); err != nil {
 			return err
 		}
-		next := &Engine{pool: e.pool, Facts: pgtables.Facts{DB: pgtables.Transaction{Tx: tx}}, facts: e.facts, now: e.now, queries: e.queries, writes: e.writes, cache: pgtables.NewCache()}
+		next := &Engine{pool: e.pool, Database: pgtables.Database{DB: pgtables.Transaction{Tx: tx}}, facts: e.facts, now: e.now, queries: e.queries, writes: e.writes, cache: pgtables.NewCache()}
 		if err := fill(next); err != nil {
 			return err
 		}
-		return pgtables.Renew(ctx, tx, id, clock.At(e.now()))
+		return pgtables.SetNewID(ctx, tx, id, clock.At(e.now()))
 	})
 	if err != nil {
 		return fmt.Errorf("replace facts: %w", pgtables.ToFault(ctx, err))
@@ -36,9 +37,10 @@ func (e *Engine) Replace(ctx context.Context, id string, fill func(*Engine) erro
 	return nil
 }
 
-// empty empties the tables of PostgreSQL and notes that no slot of an earlier write
-// counts. A write that has its number and waits for the tables must take another.
-func empty(ctx context.Context, tx pgx.Tx, write int64, now clock.Instant) error {
+// truncate empties the tables of PostgreSQL and records that no slot of an
+// earlier write counts. A write that has its number and waits for the tables
+// fails and must be repeated.
+func truncate(ctx context.Context, tx pgx.Tx, write int64, now clock.Instant) error {
 	tables := []string{"metrics_slot", "metrics_dead"}
 	for _, t := range dump.Tables() {
 		if _, isFacts := familyOf(&t); !isFacts {

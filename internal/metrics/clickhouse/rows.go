@@ -98,13 +98,13 @@ func (c *client) readRows(ctx context.Context, workspace int32, family fact.Fami
 	return rows, nil
 }
 
-// missing is the error of facts that are in PostgreSQL's list of slots and not in
-// ClickHouse, or not yet on this replica.
+// missing is the error of facts that PostgreSQL lists and ClickHouse does not
+// have, or not yet on this replica.
 func missing(want, got int) error {
 	return fmt.Errorf("ClickHouse has %d facts of %d: restore it from a backup that is as new as PostgreSQL's", got, want)
 }
 
-// insertRows inserts the facts of slots and checks that all of them have arrived,
+// insertRows inserts the facts of slots. The caller checks that all have arrived,
 // because an insert is atomic only for each partition of a server.
 func (c *client) insertRows(ctx context.Context, workspace int32, family fact.Family, rows []row, slotOf func(*row) int64) error {
 	if len(rows) == 0 {

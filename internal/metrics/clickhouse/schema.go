@@ -23,15 +23,16 @@ const version = 1
 // those of facts that PostgreSQL itself stores.
 const pgSchema = "fanfare_clickhouse"
 
-// pgStatements create the tables that say which facts count.
-//   - metrics_slot: the slot of each day of a source that has facts, and how many.
+// slotTables create the tables that list which facts count.
+//   - metrics_slot: the slot of each day of a source that has facts, and their
+//     number.
 //   - metrics_pending: writes that have begun. Their slots are known before any
-//     fact is inserted, so that facts of a write that failed can be found.
+//     fact is inserted, so that facts of a failed write can be found.
 //   - metrics_dead: slots that no longer count, and since when.
 //   - metrics_gone: numbers below which no slot counts, after all facts were
 //     replaced, and since when.
-//   - metrics_pair: a random text that the database of ClickHouse has too.
-var pgStatements = []string{
+//   - metrics_pair: a random id that the database of ClickHouse has too.
+var slotTables = []string{
 	`CREATE TABLE IF NOT EXISTS metrics_slot (workspace int4 NOT NULL, family int2 NOT NULL, day int4 NOT NULL, source int4 NOT NULL, slot int8 NOT NULL, n int4 NOT NULL,
 		PRIMARY KEY (workspace, family, day, source))`,
 	`CREATE TABLE IF NOT EXISTS metrics_pending (write int8 GENERATED ALWAYS AS IDENTITY PRIMARY KEY, started int8 NOT NULL)`,
@@ -48,22 +49,22 @@ func createPostgres(ctx context.Context, tx pgx.Tx, newID string) error {
 	if _, err := tx.Exec(ctx, "CREATE SCHEMA IF NOT EXISTS "+pgSchema); err != nil {
 		return err
 	}
-	return pgtables.Create(ctx, tx, version, newID, slices.Concat(pgStatements, pgtables.Isolate("metrics_slot"), pgtables.Isolate("metrics_dead"))...)
+	return pgtables.Create(ctx, tx, version, newID, slices.Concat(slotTables, pgtables.Isolate("metrics_slot"), pgtables.Isolate("metrics_dead"))...)
 }
 
-// readPair returns what both databases have in common, and whether PostgreSQL knows
-// any facts.
-func readPair(ctx context.Context, tx pgx.Tx) (pair string, used bool, err error) {
-	err = tx.QueryRow(ctx, "SELECT id FROM metrics_pair").Scan(&pair)
+// readSharedID returns the id that both databases have, and whether PostgreSQL
+// lists any facts.
+func readSharedID(ctx context.Context, tx pgx.Tx) (id string, used bool, err error) {
+	err = tx.QueryRow(ctx, "SELECT id FROM metrics_pair").Scan(&id)
 	if errors.Is(err, pgx.ErrNoRows) {
-		pair = strings.ToLower(rand.Text())
-		_, err = tx.Exec(ctx, "INSERT INTO metrics_pair VALUES ($1)", pair)
+		id = strings.ToLower(rand.Text())
+		_, err = tx.Exec(ctx, "INSERT INTO metrics_pair VALUES ($1)", id)
 	}
 	if err != nil {
 		return "", false, err
 	}
 	known, err := pgtables.ListWorkspaces(ctx, tx)
-	return pair, len(known) > 0, err
+	return id, len(known) > 0, err
 }
 
 func tableOf(f fact.Family) string { return "facts_" + f.String() }
@@ -109,9 +110,9 @@ func storedTable(a address, table string) string {
 	return table + "_stored"
 }
 
-// createTables creates the missing tables in ClickHouse. They belong to one list
-// of slots: a server that has other facts, or lost them, is refused.
-func (c *client) createTables(ctx context.Context, pair string, used bool) error {
+// createTables creates the missing tables in ClickHouse. It refuses a server that
+// belongs to another database of PostgreSQL, or that lost its facts.
+func (c *client) createTables(ctx context.Context, sharedID string, used bool) error {
 	for _, text := range definitions(c.address) {
 		if err := c.define(ctx, text); err != nil {
 			return err
@@ -128,12 +129,12 @@ func (c *client) createTables(ctx context.Context, pair string, used bool) error
 	}
 	found := strings.Fields(string(text))
 	switch {
-	case slices.Equal(found, []string{pair}):
+	case slices.Equal(found, []string{sharedID}):
 		return nil
 	case len(found) > 0:
 		return fmt.Errorf("the database %s of ClickHouse belongs to another database of PostgreSQL: name another one", c.database)
 	case used:
 		return fmt.Errorf("the database %s of ClickHouse is empty, and PostgreSQL knows facts of it: name the database that has them, or restore it", c.database)
 	}
-	return c.write(ctx, "INSERT INTO facts_pair (id) FORMAT TabSeparated", []byte(pair+"\n"))
+	return c.write(ctx, "INSERT INTO facts_pair (id) FORMAT TabSeparated", []byte(sharedID+"\n"))
 }

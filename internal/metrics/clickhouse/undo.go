@@ -34,36 +34,36 @@ func (e *Engine) Undo(ctx context.Context, id, imported ident.ID) (removed int64
 }
 
 func (c *change) undo(ctx context.Context, imported ident.ID) (removed int64, err error) {
-	writes, err := c.Imports(ctx, imported)
+	writes, err := c.WritesOf(ctx, imported)
 	if err != nil || len(writes) == 0 {
 		return 0, err
 	}
-	days := make([]map[place]bool, len(fact.Families))
+	days := make([]map[sourceDay]bool, len(fact.Families))
 	for f := range days {
-		n, found, err := c.daysOf(ctx, fact.Family(f), writes)
+		n, found, err := c.changedDays(ctx, fact.Family(f), writes)
 		if err != nil {
 			return 0, err
 		}
 		removed, days[f] = removed+n, found
 	}
-	if err := c.Forget(ctx, writes); err != nil {
+	if err := c.DeleteImport(ctx, writes); err != nil {
 		return 0, err
 	}
 	for f := range days {
-		if err := c.restore(ctx, fact.Family(f), sortedPlaces(days[f]), writes); err != nil {
-			return 0, fmt.Errorf("put back: %w", err)
+		if err := c.undoDays(ctx, fact.Family(f), sortedDays(days[f]), writes); err != nil {
+			return 0, fmt.Errorf("restore replaced facts: %w", err)
 		}
 	}
 	return removed, nil
 }
 
-// daysOf returns the days that an import's writes have changed: those with its
-// facts, and those that it emptied and of which facts are kept. It counts its
-// facts.
-func (c *change) daysOf(ctx context.Context, f fact.Family, writes []int32) (n int64, days map[place]bool, err error) {
-	days = map[place]bool{}
-	if err := pgtables.Each(ctx, c.Tx, func(source, day int32) error {
-		days[place{clock.Date(day), source}] = true
+// changedDays returns the days that an import's writes have changed: those with
+// its facts, and those that it emptied and whose facts are kept. n is the number
+// of its facts.
+func (c *change) changedDays(ctx context.Context, f fact.Family, writes []int32) (n int64, days map[sourceDay]bool, err error) {
+	days = map[sourceDay]bool{}
+	if err := pgtables.EachPair(ctx, c.Tx, func(source, day int32) error {
+		days[sourceDay{clock.Date(day), source}] = true
 		return nil
 	}, `SELECT DISTINCT r.source, r.day FROM metrics_replaced r JOIN metrics_cover c ON c.workspace = r.workspace AND c.family = r.family AND c.source = r.source AND r.day BETWEEN c.first AND c.last
 		WHERE r.workspace = $1 AND r.family = $2 AND c.import = ANY($3)`, c.Workspace, int16(f), writes); err != nil {
@@ -82,7 +82,7 @@ func (c *change) daysOf(ctx context.Context, f fact.Family, writes []int32) (n i
 	defer func() { _ = body.Close() }()
 	from := bufio.NewReader(body)
 	for {
-		var at place
+		var at sourceDay
 		var facts int64
 		if _, err := fmt.Fscanln(from, &at.source, &at.day, &facts); errors.Is(err, io.EOF) {
 			return n, days, nil
@@ -94,10 +94,10 @@ func (c *change) daysOf(ctx context.Context, f fact.Family, writes []int32) (n i
 	}
 }
 
-// restore removes the facts of writes from days and puts back replaced facts that
+// undoDays removes the facts of writes from days and restores replaced facts that
 // count again.
-func (c *change) restore(ctx context.Context, f fact.Family, days []place, writes []int32) error {
-	return c.rewrite(ctx, f, days, func(days []place, old []row) ([]row, error) {
+func (c *change) undoDays(ctx context.Context, f fact.Family, days []sourceDay, writes []int32) error {
+	return c.rewrite(ctx, f, days, func(days []sourceDay, old []row) ([]row, error) {
 		var out []row
 		present := map[[10]int32]bool{}
 		for i := range old {
@@ -119,9 +119,10 @@ func (c *change) restore(ctx context.Context, f fact.Family, days []place, write
 	})
 }
 
-// candidates are the replaced facts of days that no import has emptied since, of
-// several with one key the one that was replaced last, with the place of its row.
-func (c *change) candidates(ctx context.Context, f fact.Family, days []place, yield func(r row, id string)) error {
+// candidates yields the replaced facts of days that no import has emptied since.
+// Of several with one key it yields the one that was replaced last, with the id
+// of its row.
+func (c *change) candidates(ctx context.Context, f fact.Family, days []sourceDay, yield func(r row, id string)) error {
 	sources, dates := make([]int32, len(days)), make([]int32, len(days))
 	for i, d := range days {
 		sources[i], dates[i] = d.source, int32(d.day)

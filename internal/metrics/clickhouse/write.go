@@ -26,15 +26,16 @@ type change struct {
 	next int64
 }
 
-// slotBits is how many bits of a slot's number count the slots of one write. The
-// others are the number of the write.
+// slotBits is the number of bits of a slot that count the slots of one write. The
+// other bits are the number of the write.
 const slotBits = 28
 
 // write runs f as the only writer of the workspace. When it returns nil, the
 // change is on disk and visible.
-// Choice: the transaction stays open while ClickHouse stores the facts, because
-// then the lock of the workspace ends with the node that holds it, without a lease
-// and without a clock. A batch takes seconds.
+//
+// Choice: the transaction stays open while ClickHouse stores the facts. So the
+// lock of the workspace ends with its node, without a lease and without a clock.
+// A batch takes seconds.
 func (e *Engine) write(ctx context.Context, id ident.ID, wait time.Duration, f func(c *change) error) error {
 	leave, err := e.writes.Take(ctx, id, wait)
 	if err != nil {
@@ -50,9 +51,9 @@ func (e *Engine) write(ctx context.Context, id ident.ID, wait time.Duration, f f
 		if err != nil {
 			return err
 		}
-		// The row stays locked until the write ends, so that no cleaning takes a
-		// long write for a failed one.
-		if err := settle(ctx, tx, pending); err != nil {
+		// The row stays locked until the write ends, so that a cleaning does not
+		// treat a long write as failed.
+		if err := markFinished(ctx, tx, pending); err != nil {
 			return err
 		}
 		c := &change{Change: locked, facts: e.facts, now: clock.At(e.now()), next: pending << slotBits}
@@ -64,15 +65,15 @@ func (e *Engine) write(ctx context.Context, id ident.ID, wait time.Duration, f f
 	return pgtables.ToFault(ctx, err)
 }
 
-// reserve numbers a write, for good: the number is committed before any fact is
+// reserve returns the number of a write. It is committed before any fact is
 // inserted, so that it is used once even if the write or PostgreSQL fails.
 func (e *Engine) reserve(ctx context.Context) (pending int64, err error) {
 	err = e.pool.QueryRow(ctx, "INSERT INTO metrics_pending (started) VALUES ($1) RETURNING write", int64(clock.At(e.now()))).Scan(&pending)
 	return pending, pgtables.ToFault(ctx, err)
 }
 
-// settle marks a write as not failed, if the transaction commits.
-func settle(ctx context.Context, tx pgx.Tx, pending int64) error {
+// markFinished marks a write as not failed, if the transaction commits.
+func markFinished(ctx context.Context, tx pgx.Tx, pending int64) error {
 	tag, err := tx.Exec(ctx, "DELETE FROM metrics_pending WHERE write = $1", pending)
 	if err == nil && tag.RowsAffected() == 0 {
 		err = errors.New("the write waited too long and was given up: try again")
@@ -80,7 +81,7 @@ func settle(ctx context.Context, tx pgx.Tx, pending int64) error {
 	return err
 }
 
-// Mirror stores how records look.
+// Mirror stores copies of records.
 func (e *Engine) Mirror(ctx context.Context, id ident.ID, records []fact.Record, through clock.Instant) error {
 	leave, err := e.writes.Take(ctx, id, 0)
 	if err != nil {
@@ -116,16 +117,16 @@ func (e *Engine) Write(ctx context.Context, b *fact.Batch) error {
 }
 
 func (c *change) batch(ctx context.Context, b *fact.Batch) error {
-	imported, err := c.Import(ctx, b.Import, c.now)
+	imported, err := c.BeginImport(ctx, b.Import, c.now)
 	if err != nil {
 		return err
 	}
-	numbered, err := c.Number(ctx, b)
+	numbered, err := c.NumberRows(ctx, b)
 	if err != nil {
 		return err
 	}
 	for _, w := range b.Replace {
-		if err := c.empty(ctx, w, imported); err != nil {
+		if err := c.emptyWindow(ctx, w, imported); err != nil {
 			return fmt.Errorf("empty window: %w", err)
 		}
 	}
@@ -145,37 +146,38 @@ func (c *change) batch(ctx context.Context, b *fact.Batch) error {
 	return nil
 }
 
-// empty ends the slots of a window. An import keeps the facts that it replaces.
-func (c *change) empty(ctx context.Context, w fact.Window, imported int32) error {
+// emptyWindow ends the slots of a window. An import keeps the facts that it
+// replaces.
+func (c *change) emptyWindow(ctx context.Context, w fact.Window, imported int32) error {
 	source, err := c.Source(ctx, w.Source)
 	if err != nil {
 		return err
 	}
-	gone, err := c.retire(ctx, w.Family, "s.source = $4 AND s.day BETWEEN $5 AND $6", source, int32(w.First), int32(w.Last))
+	ended, err := c.endSlots(ctx, w.Family, "s.source = $4 AND s.day BETWEEN $5 AND $6", source, int32(w.First), int32(w.Last))
 	if err != nil {
 		return err
 	}
 	if err := c.Cover(ctx, w, source, imported); err != nil || imported == 0 {
 		return err
 	}
-	for part := range parts(gone, func(s slot) int { return s.n }) {
+	for part := range chunks(ended, func(s slot) int { return s.n }) {
 		rows, err := c.read(ctx, w.Family, part)
 		if err != nil {
 			return err
 		}
-		if err := c.keep(ctx, w.Family, rows, imported); err != nil {
+		if err := c.keepReplaced(ctx, w.Family, rows, imported); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// maxRows is how many facts are in memory and in one insert, unless one day has
+// maxRows is the number of facts in memory and in one insert, unless one day has
 // more.
 const maxRows = 100_000
 
-// parts divides a list so that each part has about maxRows facts.
-func parts[T any](list []T, size func(T) int) func(func([]T) bool) {
+// chunks divides a list so that each chunk has about maxRows facts.
+func chunks[T any](list []T, size func(T) int) func(func([]T) bool) {
 	return func(yield func([]T) bool) {
 		start, n := 0, 0
 		for i, item := range list {
@@ -189,42 +191,42 @@ func parts[T any](list []T, size func(T) int) func(func([]T) bool) {
 	}
 }
 
-// retire removes live slots and returns them. Their facts stay until nobody can be
-// reading them.
-func (c *change) retire(ctx context.Context, f fact.Family, where string, args ...any) ([]slot, error) {
+// endSlots removes slots from those that count and returns them. Their facts stay
+// until no query can read them.
+func (c *change) endSlots(ctx context.Context, f fact.Family, where string, args ...any) ([]slot, error) {
 	return readSlots(ctx, c.Tx, `WITH gone AS (DELETE FROM metrics_slot s WHERE s.workspace = $1 AND s.family = $2 AND `+where+` RETURNING s.source, s.day, s.slot, s.n),
 		dead AS (INSERT INTO metrics_dead SELECT $1, $2, slot, $3 FROM gone)
 		SELECT source, day, slot, n FROM gone ORDER BY day, source`, append([]any{c.Workspace, int16(f), int64(c.now)}, args...)...)
 }
 
-// place is a day of a source.
-type place struct {
+// sourceDay is a day of a source.
+type sourceDay struct {
 	day    clock.Date
 	source int32
 }
 
-func (r *row) place() place { return place{r.day(), r.source()} }
+func (r *row) sourceDay() sourceDay { return sourceDay{r.day(), r.source()} }
 
-func comparePlaces(a, b place) int {
+func compareDays(a, b sourceDay) int {
 	return cmp.Or(cmp.Compare(a.day, b.day), cmp.Compare(a.source, b.source))
 }
 
-// rewrite replaces all facts of days: change gets the facts of some of the days and
-// returns what they shall be.
-func (c *change) rewrite(ctx context.Context, f fact.Family, days []place, change func(days []place, old []row) ([]row, error)) error {
+// rewrite replaces all facts of days: change gets the facts of some of the days
+// and returns the new ones.
+func (c *change) rewrite(ctx context.Context, f fact.Family, days []sourceDay, change func(days []sourceDay, old []row) ([]row, error)) error {
 	sources, dates := make([]int32, len(days)), make([]int32, len(days))
 	for i, d := range days {
 		sources[i], dates[i] = d.source, int32(d.day)
 	}
-	gone, err := c.retire(ctx, f, "EXISTS (SELECT 1 FROM unnest($4::int4[], $5::int4[]) AS d(source, day) WHERE d.source = s.source AND d.day = s.day)", sources, dates)
+	ended, err := c.endSlots(ctx, f, "EXISTS (SELECT 1 FROM unnest($4::int4[], $5::int4[]) AS d(source, day) WHERE d.source = s.source AND d.day = s.day)", sources, dates)
 	if err != nil {
 		return err
 	}
-	had := make(map[place]slot, len(gone))
-	for _, s := range gone {
-		had[place{s.day, s.source}] = s
+	had := make(map[sourceDay]slot, len(ended))
+	for _, s := range ended {
+		had[sourceDay{s.day, s.source}] = s
 	}
-	for part := range parts(days, func(p place) int { return had[p].n }) {
+	for part := range chunks(days, func(p sourceDay) int { return had[p].n }) {
 		var slots []slot
 		for _, p := range part {
 			if s, found := had[p]; found {
@@ -256,13 +258,13 @@ func (c *change) read(ctx context.Context, f fact.Family, slots []slot) ([]row, 
 
 // merge adds facts one by one: each replaces the one with its key.
 func (c *change) merge(ctx context.Context, f fact.Family, rows []row, imported int32) error {
-	byPlace, byKey := map[place][]row{}, map[[10]int32]bool{}
+	byDay, byKey := map[sourceDay][]row{}, map[[10]int32]bool{}
 	for i := range rows {
-		p := rows[i].place()
-		byPlace[p] = append(byPlace[p], rows[i])
+		p := rows[i].sourceDay()
+		byDay[p] = append(byDay[p], rows[i])
 		byKey[rows[i].keys] = true
 	}
-	return c.rewrite(ctx, f, sortedPlaces(byPlace), func(days []place, old []row) ([]row, error) {
+	return c.rewrite(ctx, f, sortedDays(byDay), func(days []sourceDay, old []row) ([]row, error) {
 		var out, replaced []row
 		for i := range old {
 			if byKey[old[i].keys] {
@@ -272,26 +274,26 @@ func (c *change) merge(ctx context.Context, f fact.Family, rows []row, imported 
 			}
 		}
 		for _, d := range days {
-			out = append(out, byPlace[d]...)
+			out = append(out, byDay[d]...)
 		}
 		if imported == 0 {
 			return out, nil
 		}
-		return out, c.keep(ctx, f, replaced, imported)
+		return out, c.keepReplaced(ctx, f, replaced, imported)
 	})
 }
 
-func sortedPlaces[T any](set map[place]T) []place {
-	list := make([]place, 0, len(set))
+func sortedDays[T any](set map[sourceDay]T) []sourceDay {
+	list := make([]sourceDay, 0, len(set))
 	for p := range set {
 		list = append(list, p)
 	}
-	slices.SortFunc(list, comparePlaces)
+	slices.SortFunc(list, compareDays)
 	return list
 }
 
-// keep stores facts that an import replaces, for its undo.
-func (c *change) keep(ctx context.Context, f fact.Family, rows []row, above int32) error {
+// keepReplaced stores facts that an import replaces, for its undo.
+func (c *change) keepReplaced(ctx context.Context, f fact.Family, rows []row, above int32) error {
 	if len(rows) == 0 {
 		return nil
 	}
@@ -313,17 +315,17 @@ func (c *change) keep(ctx context.Context, f fact.Family, rows []row, above int3
 }
 
 // store inserts facts under new slots, which count when the transaction commits.
-// No fact of these days is live.
+// No slot of these days may count.
 func (c *change) store(ctx context.Context, f fact.Family, rows []row) error {
-	slices.SortStableFunc(rows, func(a, b row) int { return comparePlaces(a.place(), b.place()) })
+	slices.SortStableFunc(rows, func(a, b row) int { return compareDays(a.sourceDay(), b.sourceDay()) })
 	var days [][]row
 	for start, i := 0, 1; i <= len(rows); i++ {
-		if i == len(rows) || rows[i].place() != rows[start].place() {
+		if i == len(rows) || rows[i].sourceDay() != rows[start].sourceDay() {
 			days = append(days, rows[start:i])
 			start = i
 		}
 	}
-	for part := range parts(days, func(day []row) int { return len(day) }) {
+	for part := range chunks(days, func(day []row) int { return len(day) }) {
 		if err := c.storeDays(ctx, f, part); err != nil {
 			return err
 		}
@@ -333,16 +335,16 @@ func (c *change) store(ctx context.Context, f fact.Family, rows []row) error {
 
 func (c *change) storeDays(ctx context.Context, f fact.Family, days [][]row) error {
 	var all []row
-	slots, dates, sources, used, n := make(map[place]int64, len(days)), make([]int32, len(days)), make([]int32, len(days)), make([]int64, len(days)), make([]int32, len(days))
+	slots, dates, sources, used, n := make(map[sourceDay]int64, len(days)), make([]int32, len(days)), make([]int32, len(days)), make([]int64, len(days)), make([]int32, len(days))
 	first := c.next
 	for i, day := range days {
-		p := day[0].place()
+		p := day[0].sourceDay()
 		slots[p] = c.next
 		dates[i], sources[i], used[i], n[i] = int32(p.day), p.source, c.next, int32(len(day))
 		all = append(all, day...)
 		c.next++
 	}
-	if err := c.facts.insertRows(ctx, c.Workspace, f, all, func(r *row) int64 { return slots[r.place()] }); err != nil {
+	if err := c.facts.insertRows(ctx, c.Workspace, f, all, func(r *row) int64 { return slots[r.sourceDay()] }); err != nil {
 		return err
 	}
 	p := params{}

@@ -156,7 +156,7 @@ func (e *Engine) Fill(ctx context.Context, r io.Reader) error {
 
 func (e *Engine) fill(ctx context.Context, c *conn, in *bufio.Reader) (err error) {
 	var rows map[string]int64
-	if dump.Is(in) {
+	if dump.HasMagic(in) {
 		rows, err = fillFrom(ctx, c, in)
 	} else {
 		rows, err = e.fillOld(ctx, c, tar.NewReader(in))

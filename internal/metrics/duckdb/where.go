@@ -108,7 +108,7 @@ func (b *builder) search(s entitySearch, list []analytics.Condition, with string
 
 // splitNegation returns the positive operator, and NOT if op negates it.
 func splitNegation(op analytics.Op) (positive analytics.Op, negation string) {
-	if positive, negated := numbers.Affirmed[op]; negated {
+	if positive, negated := numbers.Positive[op]; negated {
 		return positive, "NOT "
 	}
 	return op, ""
@@ -152,21 +152,21 @@ func (b *builder) codes(dimension string, op analytics.Op, values []string) (col
 	switch {
 	case slices.Contains(wordDimensions, dimension):
 		for code, word := range b.words.text {
-			if numbers.Fits(word, op, values) {
+			if numbers.Matches(word, op, values) {
 				codes = append(codes, int32(code))
 			}
 		}
 		return "f." + dimension, codes
 	case dimension == "weekday":
 		for day, word := range analytics.Weekdays {
-			if numbers.Fits(word, op, values) {
+			if numbers.Matches(word, op, values) {
 				codes = append(codes, int32(day))
 			}
 		}
 		return weekday, codes
 	}
 	for _, s := range b.w.sources {
-		if numbers.Fits(sourceText(dimension, &s), op, values) {
+		if numbers.Matches(sourceText(dimension, &s), op, values) {
 			codes = append(codes, s.key)
 		}
 	}

@@ -111,8 +111,8 @@ func (w *Writer) Close() error {
 	return errors.Join(w.flush(), w.out.Flush(), w.zip.Close())
 }
 
-// Is reports whether a stream begins like a dump of this format.
-func Is(r *bufio.Reader) bool {
+// HasMagic reports whether a stream begins like a dump of this format.
+func HasMagic(r *bufio.Reader) bool {
 	begin, err := r.Peek(len(magic))
 	return err == nil && string(begin) == magic
 }
@@ -136,7 +136,7 @@ func Read(r io.Reader, tables []Table, table func(*Table) error, row func([]Valu
 	if err := d.read(table, row); err != nil {
 		return unexpected(err)
 	}
-	// The end of the stream has its checksum.
+	// Reading to EOF checks the gzip checksum.
 	if _, err := d.in.ReadByte(); !errors.Is(err, io.EOF) {
 		return errors.Join(errors.New("the dump goes on after its end"), err)
 	}
@@ -158,8 +158,7 @@ func (r contextReader) Read(b []byte) (int, error) {
 	return r.r.Read(b)
 }
 
-// errIncomplete hides the error of the reader: one of a database connection looks
-// the same.
+// errIncomplete hides io.EOF, because a lost database connection returns it too.
 var errIncomplete = errors.New("the dump is not complete")
 
 func unexpected(err error) error {

@@ -17,10 +17,12 @@ const (
 	Replaced   = "replaced"
 )
 
-// Tables are the tables of a dump, in their order. Keys and the codes of words
-// are unique within a workspace, and so are the numbers of imports, which rise in
-// the order of their writes. A kind is a position in numbers.Kinds, a family one
-// in fact.Families. What engines derive from facts is left out.
+// Tables returns the tables of a dump, in their order. Keys and the codes of
+// words are unique within a workspace, and so are the numbers of imports, which
+// rise in the order of their writes. A kind is a position in numbers.Kinds, a
+// family one in fact.Families. cover has windows that an import emptied. replaced
+// has facts that an import replaced; above is the number of that import. Tables
+// that engines derive from facts are not in a dump.
 func Tables() []Table {
 	list := []Table{
 		{Name: Workspaces, Columns: []string{"key", "id", "generation", "mirrored"}, Texts: []string{"id"}},

@@ -16,7 +16,7 @@ import (
 	"fanfare/internal/ident"
 )
 
-// tagged is a fact with the tag that it is seen under, if any.
+// tagged is a fact with one of its tags, if any.
 type tagged struct {
 	*fact.Row
 	tag string
@@ -75,7 +75,7 @@ func (n *Naive) Query(ctx context.Context, p *analytics.Plan) ([]analytics.Group
 	return list, nil
 }
 
-// tagged is the row once, or where rows are grouped by tag once for every tag.
+// tagged returns the row once, or once for every tag if the plan groups by tag.
 func (s *space) tagged(p *analytics.Plan, r *fact.Row) []tagged {
 	tags := s.tags(r)
 	if !slices.Contains(p.Dimensions, "tag") || len(tags) == 0 {
@@ -88,14 +88,14 @@ func (s *space) tagged(p *analytics.Plan, r *fact.Row) []tagged {
 	return list
 }
 
-// tags are the different tags of the row's campaign.
+// tags returns the different tags of the row's campaign.
 func (s *space) tags(r *fact.Row) []string {
 	tags := slices.Clone(s.record(r, fact.KindCampaign).Tags)
 	slices.Sort(tags)
 	return slices.DeleteFunc(slices.Compact(tags), func(tag string) bool { return tag == "" })
 }
 
-// known is the entity of a kind as it is known now.
+// known returns the current state of an entity.
 func (s *space) known(r *fact.Row, kind string) fact.Entity {
 	e := map[string]fact.Entity{fact.KindCampaign: r.Campaign, fact.KindCreative: r.Creative, fact.KindAudience: r.Audience}[kind]
 	if !e.IsSet() {
@@ -104,7 +104,7 @@ func (s *space) known(r *fact.Row, kind string) fact.Entity {
 	return s.entities[entityKey{r.Source.Connection, kind, e.Key()}]
 }
 
-// record is ours that the entity is linked to, empty if it is to none.
+// record returns the record that the entity is linked to, empty if none.
 func (s *space) record(r *fact.Row, kind string) fact.Record {
 	return s.records[s.known(r, kind).Record]
 }
@@ -113,7 +113,7 @@ func isID(dimension string) bool {
 	return dimension == "campaign_id" || dimension == "creative_id" || dimension == "audience_id"
 }
 
-// text is a dimension's value, "" for none.
+// text returns a dimension's value, "" for none.
 func (s *space) text(r tagged, dimension string) string {
 	kind, _, _ := strings.Cut(dimension, "_")
 	switch dimension {
@@ -153,7 +153,7 @@ func (s *space) text(r tagged, dimension string) string {
 	panic("no dimension " + dimension)
 }
 
-// sourceOf is the source as it is known now.
+// sourceOf returns the current state of a source.
 func (s *space) sourceOf(r *fact.Row) fact.Source {
 	for _, known := range s.sources {
 		if known.Connection == r.Source.Connection && known.Account == r.Source.Account {
@@ -163,7 +163,7 @@ func (s *space) sourceOf(r *fact.Row) fact.Source {
 	return *r.Source
 }
 
-// holds says whether a condition is true of a row.
+// holds reports whether a condition is true for a row.
 func (s *space) holds(p *analytics.Plan, c *analytics.Condition, r tagged) bool {
 	switch {
 	case len(c.And) > 0:
@@ -212,7 +212,7 @@ func (s *space) holds(p *analytics.Plan, c *analytics.Condition, r tagged) bool 
 	panic("no operator " + string(c.Op))
 }
 
-// group is a group in the making.
+// group is a group while it is built.
 type group struct {
 	analytics.Group
 	rows []tagged
@@ -232,7 +232,7 @@ func newGroup(s *space, p *analytics.Plan, r tagged) *group {
 	return g
 }
 
-// key tells groups apart.
+// key identifies a group.
 func (g *group) key() string {
 	var b strings.Builder
 	fmt.Fprint(&b, g.Bucket)
@@ -242,7 +242,8 @@ func (g *group) key() string {
 	return b.String()
 }
 
-// label is our name of a record, else the first in order of the platforms'.
+// label returns the name of the record, else the first of the platforms' names in
+// alphabetical order.
 func (s *space) label(g *group, dimension string) string {
 	kind, _, _ := strings.Cut(dimension, "_")
 	var ours, theirs string
@@ -255,7 +256,7 @@ func (s *space) label(g *group, dimension string) string {
 	return cmp.Or(ours, theirs)
 }
 
-// bucket is the first day of what a day is put into.
+// bucket returns the first day of a day's bucket.
 func bucket(d clock.Date, g analytics.Granularity) clock.Date {
 	year, month, _ := d.Calendar()
 	switch g {
@@ -311,7 +312,7 @@ func (s *space) sum(p *analytics.Plan, m fact.Measure, rows []tagged) (analytics
 	return analytics.Sum{N: total.Int64(), Known: true}, nil
 }
 
-// convert multiplies with a rate, half away from zero.
+// convert multiplies by a rate and rounds half away from zero.
 func convert(v int64, rate analytics.Rate) *big.Int {
 	exact := new(big.Rat).SetFrac(new(big.Int).Mul(big.NewInt(v), big.NewInt(rate.Over)), big.NewInt(rate.Under))
 	text := exact.FloatString(0) // rounds half away from zero
@@ -319,7 +320,7 @@ func convert(v int64, rate analytics.Rate) *big.Int {
 	return n
 }
 
-// Diff tells how two answers differ, "" if they are the same. Order does not
+// Diff describes how two results differ, "" if they are the same. Order does not
 // matter.
 func Diff(got, want []analytics.Group) string {
 	lines := func(groups []analytics.Group) map[string]int {
@@ -344,7 +345,7 @@ func Diff(got, want []analytics.Group) string {
 	return b.String()
 }
 
-// sortSources puts a state into an order that can be compared.
+// sortSources sorts a state for a comparison.
 func sortSources(s analytics.State) analytics.State {
 	slices.SortFunc(s.Sources, func(a, b fact.Coverage) int {
 		return cmp.Or(strings.Compare(string(a.Connection), string(b.Connection)), strings.Compare(a.Account, b.Account))

@@ -18,9 +18,9 @@ type Generator struct {
 	R          *rand.Rand
 	Workspaces []ident.ID
 	Sources    []*fact.Source
-	// First and Last are the days that there are facts for.
+	// First and Last are the first and last day of facts.
 	First, Last clock.Date
-	// rows and imports are what there was so far.
+	// rows and imports are those of earlier batches.
 	rows    []fact.Row
 	imports []brought
 }
@@ -42,7 +42,7 @@ func NewGenerator(seed uint64) *Generator {
 	}
 }
 
-// odd are texts that have tripped somebody up before.
+// odd are texts that caused errors before.
 var odd = []string{"Brand", "brand 100%", "a_b", `back\slash`, "O'Brien", `"quoted"`, "Ünïçödé ÀÉ", "'; DROP TABLE base; --", "日本", "?", "$1", "line\nbreak"}
 
 var currencies = []money.Currency{"EUR", "USD", "JPY"}
@@ -70,7 +70,7 @@ func (w *Generator) entity(kind, prefix string, n int) fact.Entity {
 		e.Name = pick(w.R, odd)
 	}
 	if w.chance(20) {
-		// Two platforms' entities often mean one record of ours.
+		// Entities of two platforms are often linked to one record.
 		e.Record = ident.ID(fmt.Sprintf("%s_%d", prefix, i/2))
 	}
 	if e.Record != "" && prefix == "crv" && w.chance(50) {
@@ -106,7 +106,7 @@ func maybe(w *Generator, list []string) string {
 	return pick(w.R, list[:min(3, len(list))])
 }
 
-// Row makes a row of a source and family.
+// Row returns a random row of a source and family.
 func (w *Generator) Row(s *fact.Source, f fact.Family, d clock.Date) fact.Row {
 	r := fact.Row{
 		Source: s, Family: f, Date: d, Channel: pick(w.R, fact.Channels[:4]),
@@ -125,8 +125,8 @@ func (w *Generator) Row(s *fact.Source, f fact.Family, d clock.Date) fact.Row {
 	return r
 }
 
-// Batch makes a batch: some replace windows, some single rows, some can be
-// undone.
+// Batch returns a random batch: some replace windows, some single rows, some can
+// be undone.
 func (w *Generator) Batch() *fact.Batch {
 	b := &fact.Batch{Workspace: pick(w.R, w.Workspaces)}
 	if w.chance(50) {
@@ -176,7 +176,7 @@ func (w *Generator) family() fact.Family {
 	return fact.Family(w.R.IntN(len(fact.Families)))
 }
 
-// Import returns an import of a workspace, or one that there was never.
+// Import returns an import of a workspace, or one that never existed.
 func (w *Generator) Import() (workspace, imported ident.ID) {
 	if len(w.imports) == 0 || w.chance(5) {
 		return pick(w.R, w.Workspaces), "imp_none"
@@ -185,7 +185,7 @@ func (w *Generator) Import() (workspace, imported ident.ID) {
 	return b.workspace, b.imported
 }
 
-// Records makes records as they look now.
+// Records returns random records.
 func (w *Generator) Records() []fact.Record {
 	var list []fact.Record
 	for range w.R.IntN(4) {
@@ -206,7 +206,7 @@ func (w *Generator) Records() []fact.Record {
 	return list
 }
 
-// Dimensions are those that a family knows.
+// Dimensions are the dimensions of a family.
 func Dimensions(f fact.Family) []string {
 	only := map[string]fact.Family{
 		"creative_id": fact.Base, "creative_name": fact.Base, "creative_type": fact.Base,
@@ -224,7 +224,7 @@ func Dimensions(f fact.Family) []string {
 	return list
 }
 
-// Plan makes a question.
+// Plan returns a random plan.
 func (w *Generator) Plan() *analytics.Plan {
 	p := &analytics.Plan{
 		Workspace: pick(w.R, w.Workspaces), Family: w.family(), Granularity: pick(w.R, analytics.Granularities), Currency: pick(w.R, currencies[:2]), MaxGroups: 100_000, UnknownIfTooLarge: w.chance(20),
@@ -257,7 +257,7 @@ func (w *Generator) Plan() *analytics.Plan {
 	return p
 }
 
-// condition makes a condition of at most so many levels.
+// condition returns a random condition with at most that many levels.
 func (w *Generator) condition(dimensions []string, depth int) analytics.Condition {
 	if depth > 1 && w.chance(50) {
 		switch w.R.IntN(3) {
@@ -302,7 +302,7 @@ func (w *Generator) conditions(dimensions []string, depth int) []analytics.Condi
 	return list
 }
 
-// value makes a value that a dimension often has.
+// value returns a value that a dimension often has.
 func (w *Generator) value(dimension string) string {
 	if w.chance(10) {
 		return pick(w.R, odd)

@@ -1,6 +1,6 @@
-// Package metricstest says what every engine of facts must do, and lets one do
-// it: a suite of rules, and random work that is compared, to the micro, with an
-// engine so plain that it can be seen to be right.
+// Package metricstest has the tests that every engine of facts must pass: a suite
+// of rules, and random work whose results are compared exactly with those of an
+// engine that is simple enough to be obviously right.
 package metricstest
 
 import (
@@ -19,21 +19,20 @@ import (
 
 var _ metrics.Engine = (*Naive)(nil)
 
-// Naive keeps every batch in memory and goes through all of them for every
-// question. It is as slow as it is plain.
+// Naive keeps every batch in memory and reads all of them for every query.
 type Naive struct {
 	mu     sync.Mutex
 	spaces map[ident.ID]*space
 }
 
-// NewNaive returns an empty one.
+// NewNaive returns an empty engine.
 func NewNaive() *Naive { return &Naive{spaces: map[ident.ID]*space{}} }
 
 type space struct {
 	generation int64
 	mirrored   clock.Instant
 	batches    []*fact.Batch
-	// left is what the first applied batches leave.
+	// left has the facts after the first applied batches.
 	left     map[rowKey]stored
 	applied  int
 	sources  []fact.Source
@@ -54,7 +53,7 @@ type rowKey struct {
 	channel, campaign, creative, audience, country, ageRange, gender, device string
 }
 
-// stored is a row and the import that brought it.
+// stored is a row and the import that wrote it.
 type stored struct {
 	*fact.Row
 	imported ident.ID
@@ -75,7 +74,7 @@ func (n *Naive) space(id ident.ID) *space {
 	return s
 }
 
-// facts are what all batches together leave.
+// facts returns the facts after all batches.
 func (s *space) facts() map[rowKey]stored {
 	if s.applied == 0 {
 		s.left = map[rowKey]stored{}
@@ -224,10 +223,10 @@ func (n *Naive) State(_ context.Context, workspace ident.ID) (analytics.State, e
 	return state, nil
 }
 
-// Dump is not something that a plain engine can do.
+// Dump is not supported.
 func (n *Naive) Dump(context.Context, io.Writer) error { return errors.ErrUnsupported }
 
-// Fill is not something that a plain engine can do.
+// Fill is not supported.
 func (n *Naive) Fill(context.Context, io.Reader) error { return errors.ErrUnsupported }
 
 // Close implements metrics.Engine.

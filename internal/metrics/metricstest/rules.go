@@ -29,7 +29,7 @@ type trial struct {
 	e metrics.Engine
 }
 
-// rules are what every engine must do, each on an empty one.
+// rules are the rules for every engine. Each runs on an empty one.
 var rules = map[string]func(trial){
 	"Nothing":              trial.nothing,
 	"UnknownIsNotZero":     trial.unknownIsNotZero,
@@ -99,7 +99,7 @@ func state(t *testing.T, e metrics.Engine, id ident.ID) analytics.State {
 	return sortSources(s)
 }
 
-// plan asks for everything; change may ask for less.
+// plan returns a plan for everything; change may limit it.
 func plan(m fact.Measure, change ...func(*analytics.Plan)) *analytics.Plan {
 	p := &analytics.Plan{
 		Workspace: space1, First: monday - 1000, Last: monday + 1000, Granularity: analytics.Whole, Measures: []fact.Measure{m}, Currency: "EUR", MaxGroups: 1000,
@@ -131,7 +131,7 @@ func (t trial) query(p *analytics.Plan) []analytics.Group {
 	return groups
 }
 
-// wants compares the answer to a plan without granularity.
+// wants compares the result of a plan without granularity.
 func (t trial) wants(what string, p *analytics.Plan, want ...analytics.Group) {
 	t.Helper()
 	if d := Diff(t.query(p), want); d != "" {
@@ -164,7 +164,7 @@ func (t trial) nothing() {
 func (t trial) unknownIsNotZero() {
 	t.writeRows(fact1(euro, monday, fact.Entity{ExternalID: "c"}, fact.Clicks, 0))
 	t.wants("zero is known", plan(fact.Clicks), total(0))
-	t.wants("what nobody told is not", plan(fact.Leads), one(analytics.Sum{}))
+	t.wants("an unknown measure has no sum", plan(fact.Leads), one(analytics.Sum{}))
 	t.writeRows(fact1(euro, monday+1, fact.Entity{ExternalID: "c"}, fact.Leads, 3))
 	t.wants("what one told is", plan(fact.Leads), total(3))
 }
@@ -200,7 +200,7 @@ func (t trial) rounding() {
 		p.First, p.Last = day, day
 		t.wants("rounding", p, total(test.want))
 	}
-	// Two halves are rounded each by itself.
+	// Each of two halves is rounded.
 	day := monday + 100
 	t.writeRows(fact1(dollar, day, fact.Entity{ExternalID: "a"}, fact.Revenue, 1), fact1(dollar, day, fact.Entity{ExternalID: "b"}, fact.Revenue, 1))
 	t.wants("two halves", plan(fact.Revenue, in("EUR", analytics.Rate{Currency: "USD", Date: day, Over: 1, Under: 2})), total(2))
@@ -323,7 +323,8 @@ func (t trial) newerStays() {
 	t.writeRows(fact1(euro, monday, a, fact.Clicks, 3))
 	t.undo("imp_b", 1)
 	t.wants("newer than the import", plan(fact.Clicks), total(3))
-	// What a live import has emptied stays empty when another one goes.
+	// A window that an import emptied stays empty after the undo of another
+	// import.
 	t.write(&fact.Batch{Import: "imp_e", Replace: []fact.Window{{Source: euro, First: monday, Last: monday}}})
 	t.write(&fact.Batch{Import: "imp_f", Rows: []fact.Row{fact1(euro, monday+3, a, fact.Clicks, 9)}})
 	t.undo("imp_f", 1)
@@ -409,7 +410,7 @@ func (t trial) tooMany() {
 	}
 }
 
-// hostile puts every odd text everywhere that a text can be, and asks for it.
+// hostile writes every odd text to every field with text, and queries it.
 func (t trial) hostile() {
 	naive := NewNaive()
 	ops := []analytics.Op{analytics.Equal, analytics.NotIn, analytics.Contains, analytics.StartsWith, analytics.AtMost}

@@ -5,8 +5,8 @@ import (
 	"fanfare/internal/fact"
 )
 
-// familiesAreApart: what was sent by device is in no other family, and the state
-// tells which days each family has.
+// familiesAreApart: facts by device are in no other family, and the state has the
+// days of each family.
 func (t trial) familiesAreApart() {
 	mobile := fact1(euro, monday, fact.Entity{ExternalID: "c"}, fact.Spend, 5)
 	mobile.Family, mobile.Device = fact.Device, "mobile"

@@ -21,7 +21,7 @@ func (t trial) linkedLater() {
 	t.wants("by name", plan(fact.Clicks, by("campaign_name")), known(100, nothing), known(11_011, analytics.Value{ID: "Ours"}))
 	t.wants("by status", plan(fact.Clicks, by("campaign_status", "objective")),
 		known(100, nothing, nothing), known(11_011, analytics.Value{ID: "active"}, analytics.Value{ID: "sales"}))
-	// What names only our record is the same record.
+	// An entity that names only the record belongs to it.
 	t.writeRows(fact1(euro, monday+2, fact.Entity{Record: "cmp_1"}, fact.Clicks, 100_000))
 	t.wants("by our id alone", plan(fact.Clicks, by("campaign_id"), where("campaign_id", analytics.Equal, "cmp_1")), known(111_011, analytics.Value{ID: "cmp_1", Label: "Ours"}))
 }

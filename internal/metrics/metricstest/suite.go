@@ -16,11 +16,11 @@ import (
 	"fanfare/internal/metrics"
 )
 
-// full is set where there is time for the long form.
+// full enables the long form.
 var full = os.Getenv("FANFARE_DRILL") == "full"
 
-// Run holds an engine to all that is promised. open returns an empty one and
-// sees to its end.
+// Run runs all tests on an engine. open returns an empty one and closes it when
+// the test ends.
 func Run(t *testing.T, open func(t testing.TB) metrics.Engine) {
 	t.Helper()
 	t.Run("Drill", func(t *testing.T) {
@@ -48,10 +48,9 @@ func Run(t *testing.T, open func(t testing.TB) metrics.Engine) {
 	})
 }
 
-// Compare lets an engine and the plain one do the same random work and answer
-// the same random questions: each several times, and some of them again after
-// the facts have changed, because an engine may remember how it answered.
-// between, if set, runs before the questions.
+// Compare runs the same random work and queries on an engine and on Naive. Each
+// query runs several times, and some again after the facts have changed, because
+// an engine may cache. between, if set, runs before the queries.
 func Compare(t *testing.T, e metrics.Engine, seed uint64, changes, questions int, between func()) {
 	t.Helper()
 	w, naive := NewGenerator(seed), NewNaive()
@@ -159,7 +158,7 @@ func sameState(t *testing.T, w *Generator, naive, e metrics.Engine) {
 	t.Helper()
 	for _, id := range w.Workspaces {
 		want, got := state(t, naive, id), state(t, e, id)
-		// How far generations rise is an engine's own affair.
+		// Engines may raise generations by different amounts.
 		want.Generation, got.Generation = 0, 0
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("state of %s:\ngot  %+v\nwant %+v", id, got, want)
@@ -167,8 +166,8 @@ func sameState(t *testing.T, w *Generator, naive, e metrics.Engine) {
 	}
 }
 
-// Move dumps one empty engine into another, after it was filled: answers are the
-// same afterwards, and what can be undone still can.
+// Move dumps a filled engine into an empty one. Both return the same afterwards,
+// and imports can still be undone.
 func Move(t *testing.T, from, to metrics.Engine) {
 	t.Helper()
 	ctx := context.Background()

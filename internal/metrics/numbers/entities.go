@@ -100,7 +100,7 @@ func (b *BatchEntities) Link(l *fact.Link) {
 	}
 }
 
-// Merge completes an entity with what the engine has of it.
+// Merge completes an entity with the stored one.
 func (e *BatchEntity) Merge(key int32, name, record, variant string) {
 	e.Key = key
 	if e.Name == "" {

@@ -14,8 +14,8 @@ type Source struct {
 	fact.Source
 }
 
-// Entity is what a number of an entity stands for: what the platform says of it,
-// and, if it is linked to a record, what the record says.
+// Entity has the texts of an entity: those of the platform, and those of its
+// record if it is linked to one.
 type Entity struct {
 	Key                     int32
 	Kind                    string
@@ -35,8 +35,7 @@ func (e *Entity) name() string {
 	return e.Name
 }
 
-// Texts are the texts that the numbers of a workspace stand for. They are never
-// changed.
+// Texts has the texts of a workspace's numbers. It is never changed.
 type Texts struct {
 	// Words and Tags are by number; number 0 is the empty text.
 	Words, Tags []string
@@ -87,7 +86,7 @@ func (t *Texts) value(dimension string, n int32) (v analytics.Value) {
 	return v
 }
 
-// Groups collects the rows of an answer as groups of texts.
+// Groups collects the rows of a result as groups of texts.
 type Groups struct {
 	plan     *analytics.Plan
 	question *Question
@@ -105,7 +104,7 @@ type group struct {
 	sums  []Sum
 }
 
-// NewGroups returns an empty collection for a question that Ask returned.
+// NewGroups returns an empty collection for a question that Translate returned.
 func NewGroups(p *analytics.Plan, q *Question, t *Texts) *Groups {
 	g := &Groups{plan: p, question: q, texts: t, index: map[string]int{}}
 	for _, d := range p.Dimensions {
@@ -114,7 +113,7 @@ func NewGroups(p *analytics.Plan, q *Question, t *Texts) *Groups {
 	return g
 }
 
-// Add adds a row. It keeps nothing of it.
+// Add adds a row. The caller may reuse the row.
 func (g *Groups) Add(r *Row) error {
 	values := make([]analytics.Value, len(g.columns))
 	g.key = binary.AppendVarint(g.key[:0], int64(r.Bucket))
@@ -139,6 +138,8 @@ func (g *Groups) Add(r *Row) error {
 		return nil
 	}
 	into := &g.list[i]
+	// Entities of one record may have several names. The group shows the first one
+	// in alphabetical order, so that every engine returns the same.
 	for j := range values {
 		if x, y := &into.Values[j].Label, values[j].Label; *x == "" || y != "" && y < *x {
 			*x = y

@@ -7,8 +7,8 @@ import (
 	"strconv"
 )
 
-// Int128 is a signed integer of 128 bits: sums of all facts fit, because a fact
-// has 50 bits. The zero value is 0.
+// Int128 is a signed integer of 128 bits. All sums fit: a value of a fact is at
+// most fact.MaxValue, which has 50 bits. The zero value is 0.
 type Int128 struct {
 	high int64
 	low  uint64

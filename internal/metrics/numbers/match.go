@@ -9,8 +9,8 @@ import (
 	"fanfare/internal/analytics"
 )
 
-// Affirmed has, for each operator that denies another one, the one it denies.
-var Affirmed = map[analytics.Op]analytics.Op{
+// Positive maps a negative operator to its positive one.
+var Positive = map[analytics.Op]analytics.Op{
 	analytics.NotEqual: analytics.Equal, analytics.NotIn: analytics.In, analytics.NotContains: analytics.Contains, analytics.IsNull: analytics.IsNotNull,
 }
 
@@ -35,8 +35,8 @@ func checkCondition(c *analytics.Condition) error {
 		return fmt.Errorf("there is no dimension %q", c.Dimension)
 	}
 	op := c.Op
-	if yes, denies := Affirmed[op]; denies {
-		op = yes
+	if positive, negates := Positive[op]; negates {
+		op = positive
 	}
 	if !slices.Contains(comparisons, op) {
 		return fmt.Errorf("there is no operator %q", c.Op)
@@ -44,9 +44,9 @@ func checkCondition(c *analytics.Condition) error {
 	return nil
 }
 
-// match translates a condition. A comparison becomes membership in the set of
-// numbers whose texts fit. An operator that denies is everything else, which
-// includes what has no value.
+// match translates a condition. A comparison becomes the set of numbers whose
+// texts match. A negative operator matches all other numbers, also those without
+// a text.
 func (t *Texts) match(p *analytics.Plan, c *analytics.Condition) Match {
 	switch {
 	case len(c.And) > 0:
@@ -57,12 +57,12 @@ func (t *Texts) match(p *analytics.Plan, c *analytics.Condition) Match {
 		m := t.match(p, c.Not)
 		return negated(m)
 	}
-	op, denies := c.Op, false
-	if yes, found := Affirmed[op]; found {
-		op, denies = yes, true
+	op, negates := c.Op, false
+	if positive, found := Positive[op]; found {
+		op, negates = positive, true
 	}
-	m := t.members(p, c.Dimension, func(text string) bool { return Fits(text, op, c.Values) })
-	if denies {
+	m := t.members(p, c.Dimension, func(text string) bool { return Matches(text, op, c.Values) })
+	if negates {
 		return negated(m)
 	}
 	return m
@@ -76,47 +76,47 @@ func (t *Texts) matches(p *analytics.Plan, list []analytics.Condition) []Match {
 	return out
 }
 
-// members returns a match of the numbers whose text of a dimension fits.
-func (t *Texts) members(p *analytics.Plan, dimension string, fits func(string) bool) Match {
+// members returns a match of the numbers whose text of a dimension matches.
+func (t *Texts) members(p *analytics.Plan, dimension string, matches func(string) bool) Match {
 	m := Match{Column: columnOf(dimension)}
 	a, isAttribute := attributes[dimension]
 	source, isSource := sourceTexts[dimension]
 	switch {
 	case isAttribute:
 		for i := range t.Entities {
-			if e := &t.Entities[i]; e.Kind == string(a.column) && fits(a.text(e)) {
+			if e := &t.Entities[i]; e.Kind == string(a.column) && matches(a.text(e)) {
 				m.Numbers = append(m.Numbers, e.Key)
 			}
 		}
 	case isSource:
 		for i := range t.Sources {
-			if fits(source(&t.Sources[i])) {
+			if matches(source(&t.Sources[i])) {
 				m.Numbers = append(m.Numbers, t.Sources[i].Key)
 			}
 		}
 	case dimension == "tag" && slices.Contains(p.Dimensions, "tag"):
 		m.Column = TagColumn
 		for n, tag := range t.Tags {
-			if fits(tag) {
+			if matches(tag) {
 				m.Numbers = append(m.Numbers, int32(n))
 			}
 		}
 	case dimension == "tag":
 		m.Column = CampaignColumn
 		for i := range t.Entities {
-			if e := &t.Entities[i]; slices.ContainsFunc(e.Tags, func(n int32) bool { return fits(t.Tags[n]) }) {
+			if e := &t.Entities[i]; slices.ContainsFunc(e.Tags, func(n int32) bool { return matches(t.Tags[n]) }) {
 				m.Numbers = append(m.Numbers, e.Key)
 			}
 		}
 	case dimension == "weekday":
 		for day, word := range analytics.Weekdays {
-			if fits(word) {
+			if matches(word) {
 				m.Numbers = append(m.Numbers, int32(day))
 			}
 		}
 	default:
 		for code, word := range t.Words {
-			if fits(word) {
+			if matches(word) {
 				m.Numbers = append(m.Numbers, int32(code))
 			}
 		}
@@ -131,8 +131,8 @@ func negated(m Match) Match {
 	return Match{Not: &m}
 }
 
-// joined combines matches with or, else with and. Those on one column become one
-// set: a question may have a hundred comparisons, and each set may be large.
+// joined combines matches with or, else with and. Matches on one column become
+// one set: a query may have a hundred comparisons, and each set may be large.
 func joined(list []Match, or bool) Match {
 	var rest []Match
 	type kind struct {
@@ -153,7 +153,7 @@ func joined(list []Match, or bool) Match {
 		if !found {
 			order = append(order, k)
 		}
-		// Not to be in A or not in B is not to be in both.
+		// NOT IN a OR NOT IN b = NOT IN both.
 		sets[k] = combine(known, found, numbers, or != k.not)
 	}
 	for _, k := range order {
@@ -185,14 +185,14 @@ func combine(known map[int32]bool, found bool, numbers []int32, union bool) map[
 	return out
 }
 
-// Fits reports whether an operator that does not deny accepts a text for one of
-// the values. It accepts no empty text.
-func Fits(text string, op analytics.Op, values []string) bool {
+// Matches reports whether a positive operator accepts a text for one of the
+// values. It accepts no empty text.
+func Matches(text string, op analytics.Op, values []string) bool {
 	if text == "" {
 		return false
 	}
 	folded := strings.ToLower(text)
-	some := func(fits func(v string) bool) bool { return slices.ContainsFunc(values, fits) }
+	some := func(f func(v string) bool) bool { return slices.ContainsFunc(values, f) }
 	switch op {
 	case analytics.Contains:
 		return some(func(v string) bool { return strings.Contains(folded, strings.ToLower(v)) })

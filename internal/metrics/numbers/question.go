@@ -1,7 +1,10 @@
-// Package numbers answers plans for engines whose fact tables have only numbers.
-// It translates a plan into a Question without any text, which an engine writes
-// in its own SQL, and translates the sums of numbers back into groups. Rules for
-// texts, such as case folding, are thus the same Go code for every engine.
+// Package numbers is what SQL engines of facts share. Fact tables have a small
+// integer for each text: a code for a word such as a channel, a key for a source
+// or an entity. These are the numbers, and Texts maps them to texts.
+//
+// Translate turns a plan into a Question without any text, which an engine writes
+// in its own SQL. Groups turns the sums of numbers back into groups of texts. So
+// rules for texts, such as case folding, are the same Go code for every engine.
 package numbers
 
 import (
@@ -28,7 +31,7 @@ const (
 	TagColumn      Column = "tag"
 )
 
-// Question asks for sums of facts of a workspace.
+// Question is a plan with numbers in place of texts.
 type Question struct {
 	Family      fact.Family
 	First, Last clock.Date
@@ -87,7 +90,7 @@ func (m *Match) Only(f func(Column) bool) bool {
 // Converts reports whether amounts of a measure need rates.
 func (q *Question) Converts(m fact.Measure) bool { return m.Money() && len(q.Foreign) > 0 }
 
-// Row is one group of numbers of an engine's answer.
+// Row is one row of an engine's result: a group of numbers.
 type Row struct {
 	// Bucket is the first day of the bucket, 0 without granularity.
 	Bucket clock.Date
@@ -144,9 +147,9 @@ func columnOf(dimension string) Column {
 	return Column(dimension)
 }
 
-// Ask translates a plan. It refuses names that the plan's types allow and the
-// catalogue does not have, because names become part of the SQL.
-func Ask(p *analytics.Plan, t *Texts) (*Question, error) {
+// Translate translates a plan. It refuses names that the catalogue does not have,
+// because names become part of the SQL.
+func Translate(p *analytics.Plan, t *Texts) (*Question, error) {
 	if err := Check(p); err != nil {
 		return nil, err
 	}
@@ -191,7 +194,7 @@ func (q *Question) convert(p *analytics.Plan, t *Texts) {
 	taken := map[when]bool{}
 	for _, r := range p.Rates {
 		n, found := currencies[string(r.Currency)]
-		// A rate that no amount can have is no rate.
+		// Invalid rates are ignored.
 		if w := (when{n, int32(r.Date)}); found && !taken[w] && r.Over >= 0 && r.Under > 0 {
 			taken[w] = true
 			q.Rates = append(q.Rates, Rate{n, w.day, r.Over, r.Under})

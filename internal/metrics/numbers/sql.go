@@ -19,9 +19,9 @@ type Dialect interface {
 	From() string
 	// Facts returns the number of facts: count(*), unless rows are sums of facts.
 	Facts() string
-	// Start returns the month, quarter or year of f.day, given the days that they
-	// begin with.
-	Start(starts []int32) string
+	// BucketStart returns the month, quarter or year of f.day, given their first
+	// days.
+	BucketStart(starts []int32) string
 	// Sum returns three columns: the sum of a measure, for reach the largest
 	// value; the number of known values; the number of those without a rate.
 	Sum(m fact.Measure) string
@@ -74,7 +74,7 @@ func bucket(q *Question, d Dialect) string {
 		return "f.day - " + weekday
 	case analytics.Month, analytics.Quarter, analytics.Year:
 		if starts := q.starts(); starts != nil {
-			return d.Start(starts)
+			return d.BucketStart(starts)
 		}
 	case analytics.Whole:
 	}

@@ -14,30 +14,30 @@ import (
 	"fanfare/internal/metrics/numbers"
 )
 
-// Change is a write to one workspace. It holds the lock on the workspace's row,
-// which puts the writes of a workspace in order.
+// Change is a write to one workspace. It locks the row of the workspace, which
+// orders the writes of a workspace.
 type Change struct {
 	Tx        pgx.Tx
 	Workspace int32
-	// Unchanged means that every answer stays the same.
+	// Unchanged means that every query returns the same as before.
 	Unchanged bool
 
 	nextSource, nextEntity, nextImport int32
 	sources                            []numbers.Source
 	words                              map[string]int32
-	// texts means that numbers stand for other texts.
+	// texts means that the texts behind numbers changed.
 	texts bool
 }
 
 // Lock begins a change in a transaction: it waits for other writers of the
 // workspace and reads its sources.
 func Lock(ctx context.Context, tx pgx.Tx, id ident.ID) (*Change, error) {
-	w, err := Enter(ctx, tx, id, "FOR UPDATE")
+	w, err := EnterWorkspace(ctx, tx, id, "FOR UPDATE")
 	if err == nil && w.Key == 0 {
 		if _, err := tx.Exec(ctx, "INSERT INTO metrics_workspace (id, generation, texts) SELECT $1, begin, begin FROM metrics_format ON CONFLICT DO NOTHING", []byte(id)); err != nil {
 			return nil, err
 		}
-		w, err = Enter(ctx, tx, id, "FOR UPDATE")
+		w, err = EnterWorkspace(ctx, tx, id, "FOR UPDATE")
 	}
 	if err != nil {
 		return nil, err
@@ -73,8 +73,9 @@ func (r *Row) Keys() [10]int32 {
 	return [...]int32{int32(r.Date), r.Source, r.Channel, r.Campaign, r.Creative, r.Audience, r.Country, r.Age, r.Gender, r.Device}
 }
 
-// Number returns the rows by family, with the numbers of everything they name.
-func (c *Change) Number(ctx context.Context, b *fact.Batch) ([][]Row, error) {
+// NumberRows returns the rows by family, with numbers for sources, words and
+// entities. It stores new ones.
+func (c *Change) NumberRows(ctx context.Context, b *fact.Batch) ([][]Row, error) {
 	for _, w := range b.Replace {
 		if _, err := c.Source(ctx, w.Source); err != nil {
 			return nil, err
@@ -110,7 +111,7 @@ func (c *Change) Number(ctx context.Context, b *fact.Batch) ([][]Row, error) {
 			r := &list[i]
 			r.Campaign, r.Creative, r.Audience = keys[r.Campaign], keys[r.Creative], keys[r.Audience]
 		}
-		// Facts of one day side by side make queries of few days read less.
+		// Sort by day, so that queries of few days read less.
 		slices.SortStableFunc(list, func(a, b Row) int { return int(a.Date) - int(b.Date) })
 	}
 	return rows, nil
@@ -119,7 +120,7 @@ func (c *Change) Number(ctx context.Context, b *fact.Batch) ([][]Row, error) {
 // numberWords finds the numbers of words and adds new ones.
 func (c *Change) numberWords(ctx context.Context, b *fact.Batch) error {
 	next := int32(1)
-	if err := Each(ctx, c.Tx, func(code int32, text []byte) error {
+	if err := EachPair(ctx, c.Tx, func(code int32, text []byte) error {
 		c.words[string(text)], next = code, max(next, code+1)
 		return nil
 	}, "SELECT code, text FROM metrics_word WHERE workspace = $1", c.Workspace); err != nil {
@@ -142,7 +143,7 @@ func (c *Change) numberWords(ctx context.Context, b *fact.Batch) error {
 	return nil
 }
 
-// Source returns the number of a source and stores what the batch says of it.
+// Source returns the number of a source and stores its currency and zone.
 func (c *Change) Source(ctx context.Context, s *fact.Source) (int32, error) {
 	if s == nil {
 		return 0, errors.New("a row or window names no source")

@@ -7,8 +7,8 @@ import (
 	"fanfare/internal/fact"
 )
 
-// The days that facts may have: engines store months apart, so a wrong year must
-// not create months without end.
+// The days that facts may have. Engines store facts by month, so a wrong year
+// must not create thousands of partitions.
 var (
 	firstDay = clock.MakeDate(1900, 1, 1)
 	lastDay  = clock.MakeDate(2200, 12, 31)

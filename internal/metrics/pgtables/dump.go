@@ -16,8 +16,8 @@ import (
 // Table returns the name of a table of a dump in the database.
 func Table(name string) string { return "metrics_" + name }
 
-// ListWorkspaces returns the keys of all workspaces, and lets the transaction see
-// their rows.
+// ListWorkspaces returns the keys of all workspaces, and lets the transaction
+// read their rows.
 func ListWorkspaces(ctx context.Context, tx pgx.Tx) ([]int32, error) {
 	if _, err := tx.Exec(ctx, "SELECT set_config('fanfare.metrics_id', '*', true)"); err != nil {
 		return nil, err
@@ -29,8 +29,8 @@ func ListWorkspaces(ctx context.Context, tx pgx.Tx) ([]int32, error) {
 	return pgx.CollectRows(rows, pgx.RowTo[int32])
 }
 
-// Limit limits a transaction to the facts of a workspace.
-func Limit(ctx context.Context, tx pgx.Tx, workspace int32) error {
+// SetWorkspace limits a transaction to the facts of a workspace.
+func SetWorkspace(ctx context.Context, tx pgx.Tx, workspace int32) error {
 	_, err := tx.Exec(ctx, "SELECT set_config('fanfare.metrics_key', $1::int4::text, true)", workspace)
 	return err
 }
@@ -44,7 +44,7 @@ func DumpTable(ctx context.Context, tx pgx.Tx, out *dump.Writer, t *dump.Table, 
 		return dumpRows(ctx, tx, out, t)
 	}
 	for _, w := range workspaces {
-		if err := Limit(ctx, tx, w); err != nil {
+		if err := SetWorkspace(ctx, tx, w); err != nil {
 			return err
 		}
 		if err := dumpRows(ctx, tx, out, t); err != nil {
@@ -91,11 +91,11 @@ func order(t *dump.Table) string {
 	return ""
 }
 
-// fillRows is how many rows Fill passes on at once.
+// fillRows is the number of rows that Fill inserts at once.
 const fillRows = 10_000
 
-// Fill reads a dump into empty tables. insert gets some rows of one workspace in a
-// table, in their order: numbers as int64 or nil, texts as []byte.
+// Fill reads a dump into empty tables. insert gets some rows of one workspace in
+// a table, in their order: numbers as int64 or nil, texts as []byte.
 func Fill(ctx context.Context, tx pgx.Tx, r io.Reader, insert func(t *dump.Table, rows [][]any) error) error {
 	if _, err := tx.Exec(ctx, "LOCK TABLE metrics_workspace IN EXCLUSIVE MODE"); err != nil {
 		return err
@@ -119,7 +119,7 @@ func Fill(ctx context.Context, tx pgx.Tx, r io.Reader, insert func(t *dump.Table
 		return err
 	}
 	for workspace, next := range f.nextImport {
-		if err := Limit(ctx, tx, int32(workspace)); err != nil {
+		if err := SetWorkspace(ctx, tx, int32(workspace)); err != nil {
 			return err
 		}
 		if _, err := tx.Exec(ctx, nextNumbers, workspace, next); err != nil {
@@ -134,8 +134,8 @@ const nextNumbers = `UPDATE metrics_workspace SET
 	next_source = 1 + coalesce((SELECT max(key) FROM metrics_source), 0), next_entity = 1 + coalesce((SELECT max(key) FROM metrics_entity), 0), next_import = $2
 	WHERE key = $1`
 
-// Copy inserts many rows. They pass a temporary table, because PostgreSQL does not
-// copy into tables with row-level security.
+// Copy inserts many rows. They go through a temporary table, because PostgreSQL
+// does not copy into tables with row-level security.
 func Copy(ctx context.Context, tx pgx.Tx, table string, columns []string, rows pgx.CopyFromSource) error {
 	names, copied := strings.Join(columns, ", "), table+"_copied"
 	if _, err := tx.Exec(ctx, "CREATE TEMP TABLE IF NOT EXISTS "+copied+" ON COMMIT DROP AS SELECT "+names+" FROM "+table+" WITH NO DATA"); err != nil {
@@ -160,7 +160,7 @@ type filler struct {
 	workspace int64
 	rows      [][]any
 	// nextImport has the numbers of new imports by workspace. Facts may name
-	// imports that are forgotten.
+	// deleted imports.
 	nextImport map[int64]int64
 }
 
@@ -176,7 +176,7 @@ func (f *filler) row(row []dump.Value) error {
 			return err
 		}
 		f.workspace = row[0].Number
-		if err := Limit(f.ctx, f.tx, int32(f.workspace)); err != nil {
+		if err := SetWorkspace(f.ctx, f.tx, int32(f.workspace)); err != nil {
 			return err
 		}
 	}
@@ -196,7 +196,7 @@ func (f *filler) row(row []dump.Value) error {
 	return f.flush()
 }
 
-// countImports notes that the number of an import is used.
+// countImports records that the number of an import is used.
 func (f *filler) countImports(row []dump.Value) {
 	column := slices.Index(f.now.Columns, "import")
 	switch f.now.Name {

@@ -51,7 +51,7 @@ func (c *Change) numberEntities(ctx context.Context, s *numbers.BatchEntities) (
 	return keys, err
 }
 
-// findEntities completes entities with what the database has of them.
+// findEntities completes entities with the stored ones.
 func (c *Change) findEntities(ctx context.Context, s *numbers.BatchEntities) error {
 	connections, kinds, externals := make([][]byte, len(s.List)), make([]int16, len(s.List)), make([][]byte, len(s.List))
 	for i := range s.List {
@@ -74,7 +74,7 @@ func (c *Change) findEntities(ctx context.Context, s *numbers.BatchEntities) err
 	return err
 }
 
-// Mirror stores how records look. Tags that a record has no longer are deleted.
+// Mirror stores copies of records and deletes old tags.
 func (c *Change) Mirror(ctx context.Context, records []fact.Record) error {
 	// The last of several records with one id counts.
 	last := map[ident.ID]int{}
@@ -106,7 +106,7 @@ func (c *Change) Mirror(ctx context.Context, records []fact.Record) error {
 	return c.mirror(ctx, kept, tagged, tags)
 }
 
-// mirror replaces records, whose columns are given one by one, and their tags.
+// mirror replaces records, given as columns, and their tags.
 func (c *Change) mirror(ctx context.Context, records [6][][]byte, tagged, tags [][]byte) error {
 	if _, err := c.Tx.Exec(ctx, `INSERT INTO metrics_record (workspace, id, kind, name, status, objective, type)
 		SELECT $1, * FROM unnest($2::bytea[], $3::bytea[], $4::bytea[], $5::bytea[], $6::bytea[], $7::bytea[])

@@ -12,14 +12,14 @@ import (
 	"fanfare/internal/ident"
 )
 
-// Import numbers a write that can be undone, and forgets imports that are too old
-// for it.
-func (c *Change) Import(ctx context.Context, id ident.ID, now clock.Instant) (int32, error) {
+// BeginImport assigns a number to a write that can be undone. It deletes the undo
+// data of imports that are too old to undo.
+func (c *Change) BeginImport(ctx context.Context, id ident.ID, now clock.Instant) (int32, error) {
 	if id == "" {
 		return 0, nil
 	}
-	if err := c.forgetImports(ctx, now); err != nil {
-		return 0, fmt.Errorf("forget imports: %w", err)
+	if err := c.forgetOldImports(ctx, now); err != nil {
+		return 0, fmt.Errorf("delete undo data: %w", err)
 	}
 	n := c.nextImport
 	c.nextImport++
@@ -29,8 +29,8 @@ func (c *Change) Import(ctx context.Context, id ident.ID, now clock.Instant) (in
 	return n, nil
 }
 
-// Cover notes that a write empties a window. An import keeps what it replaces;
-// what other writes replace cannot come back.
+// Cover records that a write empties a window. An import keeps what it replaces;
+// what other writes replace is deleted.
 func (c *Change) Cover(ctx context.Context, w fact.Window, source, imported int32) (err error) {
 	if imported == 0 {
 		_, err = c.Tx.Exec(ctx, "DELETE FROM metrics_replaced WHERE workspace = $1 AND source = $2 AND day BETWEEN $3 AND $4 AND family = $5",
@@ -41,9 +41,9 @@ func (c *Change) Cover(ctx context.Context, w fact.Window, source, imported int3
 	return err
 }
 
-// Imports returns the numbers of an import's writes. Without any, the undo of the
-// import changes nothing.
-func (c *Change) Imports(ctx context.Context, id ident.ID) ([]int32, error) {
+// WritesOf returns the numbers of an import's writes. Without any, the undo of
+// the import changes nothing.
+func (c *Change) WritesOf(ctx context.Context, id ident.ID) ([]int32, error) {
 	rows, err := c.Tx.Query(ctx, "SELECT key FROM metrics_import WHERE workspace = $1 AND id = $2", c.Workspace, []byte(id))
 	if err != nil {
 		return nil, err
@@ -53,8 +53,8 @@ func (c *Change) Imports(ctx context.Context, id ident.ID) ([]int32, error) {
 	return writes, err
 }
 
-// Forget deletes what is stored of an import's writes beside its facts.
-func (c *Change) Forget(ctx context.Context, writes []int32) error {
+// DeleteImport deletes the rows of an import's writes, except its facts.
+func (c *Change) DeleteImport(ctx context.Context, writes []int32) error {
 	for _, text := range []string{
 		"DELETE FROM metrics_replaced WHERE workspace = $1 AND import = ANY($2)",
 		"DELETE FROM metrics_cover WHERE workspace = $1 AND import = ANY($2)",
@@ -70,9 +70,9 @@ func (c *Change) Forget(ctx context.Context, writes []int32) error {
 // undoFor is how long an import can be undone.
 const undoFor = 30 * 24 * time.Hour
 
-// forgetImports deletes what is needed only to undo imports that are too old for
-// it. Imports are numbered in the order of their time.
-func (c *Change) forgetImports(ctx context.Context, now clock.Instant) error {
+// forgetOldImports deletes the undo data of imports that are too old to undo.
+// Imports are numbered in the order of time.
+func (c *Change) forgetOldImports(ctx context.Context, now clock.Instant) error {
 	var last int32
 	if err := c.Tx.QueryRow(ctx, "SELECT coalesce(max(key), 0) FROM metrics_import WHERE workspace = $1 AND written < $2", c.Workspace, int64(now.Add(-undoFor))).Scan(&last); err != nil || last == 0 {
 		return err

@@ -12,17 +12,17 @@ import (
 	"fanfare/internal/pgdriver"
 )
 
-// Transaction begins transactions inside another one.
+// Transaction starts transactions inside another one.
 type Transaction struct{ pgx.Tx }
 
-// BeginTx begins a transaction that has the isolation of the outer one.
+// BeginTx starts a transaction that has the isolation of the outer one.
 func (t Transaction) BeginTx(ctx context.Context, _ pgx.TxOptions) (pgx.Tx, error) {
 	return t.Begin(ctx)
 }
 
-// Renew is the last step of replacing all facts: it sets their id, and versions
-// that no node has read before.
-func Renew(ctx context.Context, tx pgx.Tx, id string, now clock.Instant) error {
+// SetNewID is the last step of replacing all facts: it sets their id, and
+// versions that no node has read before.
+func SetNewID(ctx context.Context, tx pgx.Tx, id string, now clock.Instant) error {
 	if _, err := ListWorkspaces(ctx, tx); err != nil {
 		return err
 	}
@@ -33,12 +33,12 @@ func Renew(ctx context.Context, tx pgx.Tx, id string, now clock.Instant) error {
 	return err
 }
 
-// Facts are the facts of all workspaces in a database. Engines embed it.
-type Facts struct{ DB DB }
+// Database has the facts of all workspaces in a database. Engines embed it.
+type Database struct{ DB DB }
 
-// CurrentID returns the id of the facts as the database has it now: another node
-// may have replaced them.
-func (f Facts) CurrentID(ctx context.Context) (id string, err error) {
+// CurrentID returns the id of the facts in the database: another node may have
+// replaced them.
+func (f Database) CurrentID(ctx context.Context) (id string, err error) {
 	err = pgx.BeginFunc(ctx, f.DB, func(tx pgx.Tx) (err error) {
 		_, id, err = ReadFormat(ctx, tx)
 		return err
@@ -47,7 +47,7 @@ func (f Facts) CurrentID(ctx context.Context) (id string, err error) {
 }
 
 // SetID gives the facts another id.
-func (f Facts) SetID(ctx context.Context, id string) error {
+func (f Database) SetID(ctx context.Context, id string) error {
 	err := pgx.BeginFunc(ctx, f.DB, func(tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, "UPDATE metrics_format SET id = $1", id)
 		return err
@@ -57,12 +57,12 @@ func (f Facts) SetID(ctx context.Context, id string) error {
 
 // Workspaces returns the workspaces that have facts or had them, none if there are
 // no tables.
-func (f Facts) Workspaces(ctx context.Context) (ids []ident.ID, err error) {
+func (f Database) Workspaces(ctx context.Context) (ids []ident.ID, err error) {
 	err = pgx.BeginFunc(ctx, f.DB, func(tx pgx.Tx) error {
 		if _, err := ListWorkspaces(ctx, tx); err != nil {
 			return err
 		}
-		return Each(ctx, tx, func(_ int32, id []byte) error {
+		return EachPair(ctx, tx, func(_ int32, id []byte) error {
 			ids = append(ids, ident.ID(id))
 			return nil
 		}, "SELECT key, id FROM metrics_workspace ORDER BY key")

@@ -17,17 +17,17 @@ import (
 	"fanfare/internal/money"
 )
 
-// DB begins transactions.
+// DB starts transactions.
 type DB interface {
 	Begin(ctx context.Context) (pgx.Tx, error)
 	BeginTx(ctx context.Context, o pgx.TxOptions) (pgx.Tx, error)
 }
 
-// Snapshot runs f in a transaction that sees one unchanging state of a workspace,
-// unless the workspace has no facts.
+// Snapshot runs f in a transaction that reads one snapshot of a workspace, unless
+// the workspace has no facts.
 func Snapshot(ctx context.Context, db DB, id ident.ID, f func(tx pgx.Tx, w Workspace) error) error {
 	err := pgx.BeginTxFunc(ctx, db, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
-		w, err := Enter(ctx, tx, id, "")
+		w, err := EnterWorkspace(ctx, tx, id, "")
 		if err != nil || w.Key == 0 {
 			return err
 		}
@@ -36,19 +36,19 @@ func Snapshot(ctx context.Context, db DB, id ident.ID, f func(tx pgx.Tx, w Works
 	return ToFault(ctx, err)
 }
 
-// Workspace is the row of a workspace.
+// Workspace is a row of metrics_workspace.
 type Workspace struct {
 	Key        int32
 	Generation int64
 	Mirrored   clock.Instant
-	// Texts is a version that changes with everything that numbers stand for.
+	// Texts is a version that changes when the texts of numbers change.
 	Texts                              int64
 	nextSource, nextEntity, nextImport int32
 }
 
-// Enter limits a transaction to a workspace and reads its row. The Key is 0 if
-// there is none.
-func Enter(ctx context.Context, tx pgx.Tx, id ident.ID, lock string) (w Workspace, err error) {
+// EnterWorkspace limits a transaction to a workspace and reads its row. The Key
+// is 0 if the workspace has no row. lock is FOR UPDATE or empty.
+func EnterWorkspace(ctx context.Context, tx pgx.Tx, id ident.ID, lock string) (w Workspace, err error) {
 	var b pgx.Batch
 	b.Queue("SELECT set_config('fanfare.metrics_id', encode($1, 'hex'), true)", []byte(id))
 	b.Queue(`SELECT key, generation, mirrored, texts, next_source, next_entity, next_import, set_config('fanfare.metrics_key', key::text, true)
@@ -62,8 +62,8 @@ func Enter(ctx context.Context, tx pgx.Tx, id ident.ID, lock string) (w Workspac
 	return w, tx.SendBatch(ctx, &b).Close()
 }
 
-// Cache has what was read last of each workspace. Whoever reads compares its
-// version with the database, so that other nodes need not announce changes.
+// Cache has the last texts and state of each workspace. Each read compares the
+// version with the database, so other nodes need not announce changes.
 type Cache struct {
 	mu     sync.Mutex
 	texts  map[ident.ID]*versionedTexts
@@ -102,8 +102,8 @@ func (c *Cache) Texts(ctx context.Context, tx pgx.Tx, id ident.ID, w Workspace) 
 
 func loadTexts(ctx context.Context, tx pgx.Tx, workspace int32, t *numbers.Texts) error {
 	t.Words, t.Tags = []string{""}, []string{""}
-	if err := Each(ctx, tx, func(code int32, text []byte) error {
-		// Facts that come from another engine may use few of its words.
+	if err := EachPair(ctx, tx, func(code int32, text []byte) error {
+		// Codes may have gaps.
 		t.Words = append(t.Words, make([]string, int(code)+1-len(t.Words))...)
 		t.Words[code] = string(text)
 		return nil
@@ -159,7 +159,7 @@ func LoadSources(ctx context.Context, tx pgx.Tx, workspace int32) (list []number
 // loadTags sets the tags of a workspace and returns their numbers by record.
 func loadTags(ctx context.Context, tx pgx.Tx, workspace int32, t *numbers.Texts) (map[string][]int32, error) {
 	index, byRecord := map[string]int32{}, map[string][]int32{}
-	err := Each(ctx, tx, func(record, tag []byte) error {
+	err := EachPair(ctx, tx, func(record, tag []byte) error {
 		n, found := index[string(tag)]
 		if !found {
 			n = int32(len(t.Tags))
@@ -174,8 +174,8 @@ func loadTags(ctx context.Context, tx pgx.Tx, workspace int32, t *numbers.Texts)
 	return byRecord, err
 }
 
-// Each reads rows of two columns.
-func Each[A, B any](ctx context.Context, tx pgx.Tx, f func(A, B) error, text string, args ...any) error {
+// EachPair calls f with each row of a query with two columns.
+func EachPair[A, B any](ctx context.Context, tx pgx.Tx, f func(A, B) error, text string, args ...any) error {
 	rows, err := tx.Query(ctx, text, args...)
 	if err != nil {
 		return err
@@ -186,8 +186,9 @@ func Each[A, B any](ctx context.Context, tx pgx.Tx, f func(A, B) error, text str
 	return err
 }
 
-// State returns what is stored of a workspace, as the transaction sees it. parts
-// is the query of its facts that Coverage needs; its parameter is the workspace.
+// State returns the coverage and generation of a workspace, as the transaction
+// sees it. parts is the query of its facts that coverage needs; its parameter is
+// the workspace.
 func (c *Cache) State(ctx context.Context, tx pgx.Tx, id ident.ID, w Workspace, parts string) (s analytics.State, err error) {
 	c.mu.Lock()
 	s, found := c.states[id]
@@ -207,8 +208,8 @@ func (c *Cache) State(ctx context.Context, tx pgx.Tx, id ident.ID, w Workspace, 
 	return s, nil
 }
 
-// coverage sums up parts of sources: rows of family, source, number of facts,
-// first and last day. Sources without facts are left out.
+// coverage returns the days of each source that has facts. The query parts
+// returns family, source, number of facts, first and last day.
 func coverage(ctx context.Context, tx pgx.Tx, workspace int32, parts string) ([]fact.Coverage, error) {
 	sources, err := LoadSources(ctx, tx, workspace)
 	if err != nil {

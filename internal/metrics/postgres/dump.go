@@ -14,7 +14,7 @@ import (
 	"fanfare/internal/metrics/pgtables"
 )
 
-// Dump writes one unchanging state of all facts.
+// Dump writes one snapshot of all facts.
 func (e *Engine) Dump(ctx context.Context, w io.Writer) error {
 	out, err := dump.NewWriter(w)
 	if err != nil {
@@ -43,7 +43,7 @@ func (e *Engine) Dump(ctx context.Context, w io.Writer) error {
 func (e *Engine) Fill(ctx context.Context, r io.Reader) error {
 	err := pgx.BeginFunc(ctx, e.DB, func(tx pgx.Tx) error {
 		if err := pgtables.Fill(ctx, tx, r, func(t *dump.Table, rows [][]any) error {
-			if err := e.createDumped(ctx, t, rows); err != nil {
+			if err := e.createPartitionsOfDump(ctx, t, rows); err != nil {
 				return err
 			}
 			return pgtables.Copy(ctx, tx, tableOf(t.Name), t.Columns, pgx.CopyFromRows(rows))
@@ -58,8 +58,8 @@ func (e *Engine) Fill(ctx context.Context, r io.Reader) error {
 	return nil
 }
 
-// createDumped creates the tables of months that rows of a dump need.
-func (e *Engine) createDumped(ctx context.Context, t *dump.Table, rows [][]any) error {
+// createPartitionsOfDump creates the partitions that rows of a dump need.
+func (e *Engine) createPartitionsOfDump(ctx context.Context, t *dump.Table, rows [][]any) error {
 	if !slices.Contains(fact.Families, t.Name) {
 		return nil
 	}
@@ -72,24 +72,24 @@ func (e *Engine) createDumped(ctx context.Context, t *dump.Table, rows [][]any) 
 		}
 		months[d.FirstOfMonth()] = true
 	}
-	if err := e.createPartitions(ctx, tableOf(t.Name), monthsOf(months)); err != nil {
+	if err := e.createPartitions(ctx, tableOf(t.Name), sortedMonths(months)); err != nil {
 		return err
 	}
-	return e.createPartitions(ctx, dayTable, monthsOf(months))
+	return e.createPartitions(ctx, dayTable, sortedMonths(months))
 }
 
-// derive inserts what is derived from facts.
+// derive calculates the sums and counts of facts.
 func derive(ctx context.Context, tx pgx.Tx) error {
 	workspaces, err := pgtables.ListWorkspaces(ctx, tx)
 	if err != nil {
 		return err
 	}
 	for _, w := range workspaces {
-		if err := pgtables.Limit(ctx, tx, w); err != nil {
+		if err := pgtables.SetWorkspace(ctx, tx, w); err != nil {
 			return err
 		}
 		if _, err := tx.Exec(ctx, insertDays+" "+groupDays); err != nil {
-			return fmt.Errorf("sum up facts: %w", err)
+			return fmt.Errorf("sum facts: %w", err)
 		}
 		for n, family := range fact.Families {
 			if _, err := tx.Exec(ctx, `INSERT INTO metrics_part SELECT workspace, $1, source, month, sum(n), min(day), max(day)

@@ -21,12 +21,12 @@ import (
 // Engine stores the facts of all workspaces. It implements metrics.Engine.
 type Engine struct {
 	// DB of Facts is the pool, or the transaction of Replace.
-	pgtables.Facts
+	pgtables.Database
 	close func()
 	now   func() time.Time
-	// queries and writes are the requests that run and wait.
+	// queries and writes are the queues of queries and writes.
 	queries, writes *fairqueue.Queue
-	// partitions has the names of tables of months that exist.
+	// partitions has the names of partitions that exist.
 	partitions sync.Map
 	cache      *pgtables.Cache
 }
@@ -37,7 +37,7 @@ const (
 	maxRunning = 8
 	maxWriting = 4
 	maxQueries = 64
-	// maxConns leaves connections for states, which every answer needs.
+	// maxConns leaves connections for calls of State, which every request needs.
 	maxConns = maxRunning + maxWriting + 4
 )
 
@@ -63,7 +63,7 @@ func Open(ctx context.Context, url string, o Options) (*Engine, error) {
 		return nil, err
 	}
 	e := &Engine{
-		Facts: pgtables.Facts{DB: pool}, close: pool.Close, now: o.Now, cache: pgtables.NewCache(),
+		Database: pgtables.Database{DB: pool}, close: pool.Close, now: o.Now, cache: pgtables.NewCache(),
 		queries: fairqueue.New(fairqueue.Limits{Work: "queries", Running: maxRunning, PerWorkspace: maxQueries}, o.Founder),
 		writes:  fairqueue.New(fairqueue.Limits{Work: "writes of facts", Running: maxWriting, PerWorkspace: maxQueries}, o.Founder),
 	}
@@ -93,7 +93,7 @@ func (e *Engine) Close() error {
 	return nil
 }
 
-// State returns what is stored of a workspace.
+// State returns the coverage and generation of a workspace.
 func (e *Engine) State(ctx context.Context, id ident.ID) (s analytics.State, err error) {
 	err = pgtables.Snapshot(ctx, e.DB, id, func(tx pgx.Tx, w pgtables.Workspace) (err error) {
 		s, err = e.cache.State(ctx, tx, id, w, "SELECT family, source, n, first, last FROM metrics_part WHERE workspace = $1")

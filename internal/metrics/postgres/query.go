@@ -23,14 +23,14 @@ func (e *Engine) Begin(ctx context.Context, id ident.ID, wait time.Duration, _ .
 	return ctx, end, err
 }
 
-// Query answers a plan from one unchanging state.
+// Query answers a plan from one snapshot.
 func (e *Engine) Query(ctx context.Context, p *analytics.Plan) (groups []analytics.Group, err error) {
 	err = pgtables.Snapshot(ctx, e.DB, p.Workspace, func(tx pgx.Tx, w pgtables.Workspace) error {
 		texts, err := e.cache.Texts(ctx, tx, p.Workspace, w)
 		if err != nil {
 			return err
 		}
-		q, err := numbers.Ask(p, texts)
+		q, err := numbers.Translate(p, texts)
 		if err != nil {
 			return err
 		}
@@ -54,19 +54,20 @@ type statement struct {
 	question  *numbers.Question
 	workspace int32
 	args      []any
-	// starts are the first days of the buckets that the SQL counts, if it does.
+	// starts are the first days of the buckets, if the SQL returns positions of
+	// buckets; nil if the SQL returns days.
 	starts []int32
 }
 
-// arg adds a parameter and returns its name.
+// arg adds a parameter and returns its placeholder.
 func (s *statement) arg(v any) string {
 	s.args = append(s.args, v)
 	return fmt.Sprintf("$%d", len(s.args))
 }
 
-// Start returns the position among the days that months, quarters or years begin
-// with. PostgreSQL's functions for months are slow.
-func (s *statement) Start(starts []int32) string {
+// BucketStart returns the position of the bucket among starts. PostgreSQL's
+// functions for months are slow.
+func (s *statement) BucketStart(starts []int32) string {
 	s.starts = starts
 	return "width_bucket(f.day, " + s.arg(starts) + "::int4[])"
 }
@@ -85,9 +86,9 @@ func (s *statement) Sum(m fact.Measure) string {
 	return fmt.Sprintf("sum(%s)::text, count(%[1]s), 0::int8", column)
 }
 
-// Facts adds up the facts of sums.
+// Facts sums the facts column if the query reads sums.
 func (s *statement) Facts() string {
-	if summed(s.question) {
+	if answeredBySums(s.question) {
 		return "sum(f.facts)::int8"
 	}
 	return "count(*)"
@@ -97,7 +98,7 @@ func (s *statement) Facts() string {
 func (s *statement) From() string {
 	q := s.question
 	from := tableOf(q.Family.String()) + " f"
-	if summed(q) {
+	if answeredBySums(q) {
 		from = dayTable + " f"
 	}
 	if slices.Contains(q.Columns, numbers.TagColumn) {
@@ -137,7 +138,7 @@ func (s *statement) In(expression string, list []int32) string {
 	return expression + " = ANY(" + s.arg(list) + "::int4[])"
 }
 
-// run asks the question and passes each row to add.
+// run executes the statement and passes each row to add.
 func (s *statement) run(ctx context.Context, tx pgx.Tx, add func(*numbers.Row) error) error {
 	q := s.question
 	text := numbers.Compile(q, s)

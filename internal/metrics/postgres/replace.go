@@ -13,12 +13,13 @@ import (
 	"fanfare/internal/metrics/pgtables"
 )
 
-// Replace replaces all facts by what fill writes into an empty engine, in one
-// transaction: where fill fails, everything stays as it was. Queries and writes of
-// all nodes wait meanwhile. id is the id of the new facts.
+// Replace replaces all facts with those that fill writes into an empty engine, in
+// one transaction: if fill fails, nothing changes. Queries and writes of all
+// nodes wait meanwhile. id is the id of the new facts. A window is replaced by
+// Write.
 func (e *Engine) Replace(ctx context.Context, id string, fill func(*Engine) error) error {
 	err := pgx.BeginFunc(ctx, e.DB, func(tx pgx.Tx) error {
-		// Tables that somebody has dropped are created again.
+		// Tables that an operator has dropped are created again.
 		for _, text := range []string{pgtables.CreateFormat, "DELETE FROM metrics_format"} {
 			if _, err := tx.Exec(ctx, text); err != nil {
 				return err
@@ -34,11 +35,11 @@ func (e *Engine) Replace(ctx context.Context, id string, fill func(*Engine) erro
 		if _, err := tx.Exec(ctx, "TRUNCATE "+strings.Join(slices.Concat(tables, []string{dayTable, "metrics_part"}), ", ")); err != nil {
 			return err
 		}
-		next := &Engine{Facts: pgtables.Facts{DB: pgtables.Transaction{Tx: tx}}, close: func() {}, now: e.now, queries: e.queries, writes: e.writes, cache: pgtables.NewCache()}
+		next := &Engine{Database: pgtables.Database{DB: pgtables.Transaction{Tx: tx}}, close: func() {}, now: e.now, queries: e.queries, writes: e.writes, cache: pgtables.NewCache()}
 		if err := fill(next); err != nil {
 			return err
 		}
-		return pgtables.Renew(ctx, tx, id, clock.At(e.now()))
+		return pgtables.SetNewID(ctx, tx, id, clock.At(e.now()))
 	})
 	if err != nil {
 		return fmt.Errorf("replace facts: %w", pgtables.ToFault(ctx, err))

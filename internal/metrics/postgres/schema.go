@@ -48,9 +48,9 @@ func partitioned() (list []string) {
 	return append(list, dayTable)
 }
 
-// createPartitions creates the tables of months that a partitioned table needs.
-// They are created apart and attached: creating them in place would wait for all
-// queries of the table, and stop new ones.
+// createPartitions creates missing partitions. They are created as tables and
+// then attached: creating them in place would wait for all queries of the table,
+// and block new ones.
 func (e *Engine) createPartitions(ctx context.Context, table string, months []clock.Date) error {
 	for _, month := range months {
 		name := partitionOf(table, month)

@@ -12,15 +12,15 @@ import (
 	"fanfare/internal/metrics/numbers"
 )
 
-// dayTable has the sums of base facts by day, source, channel and campaign, from
-// which most reports are answered: a large workspace has 17 times as many facts.
+// dayTable has the sums of base facts by day, source, channel and campaign, which
+// answer most reports. A large workspace has 17 times as many facts as sums.
 const dayTable = "metrics_day"
 
-// dayColumns are the columns that the sums keep apart.
+// dayColumns are the columns that the sums group by.
 var dayColumns = []string{"workspace", "day", "source", "channel", "campaign"}
 
-// added are the measures that can be added up; reach cannot.
-func added() (list []string) {
+// summedMeasures returns the measures that can be added; reach cannot.
+func summedMeasures() (list []string) {
 	for m := range fact.Measure(fact.NumMeasures) {
 		if m != fact.Reach {
 			list = append(list, m.String())
@@ -35,15 +35,15 @@ func dayDefinition() string {
 		b.WriteString(c + " int4 NOT NULL, ")
 	}
 	b.WriteString("facts int8 NOT NULL")
-	for _, m := range added() {
+	for _, m := range summedMeasures() {
 		b.WriteString(", " + m + " int8")
 	}
 	return b.String()
 }
 
-// summed reports whether the sums by day answer a question. A conversion is
-// rounded for each fact, so sums cannot be converted.
-func summed(q *numbers.Question) bool {
+// answeredBySums reports whether the sums by day answer a question. A conversion
+// is rounded for each fact, so sums cannot be converted.
+func answeredBySums(q *numbers.Question) bool {
 	if q.Family != fact.Base || len(q.Foreign) > 0 || slices.Contains(q.Measures, fact.Reach) || !q.Match.Only(inSums) {
 		return false
 	}
@@ -54,12 +54,12 @@ func inSums(c numbers.Column) bool {
 	return c == numbers.WeekdayColumn || c == numbers.TagColumn || slices.Contains(dayColumns, string(c))
 }
 
-// largeValue is a value that is not added to others: 9 million values below it fit
-// into a sum.
+// largeValue is the limit above which a value gets its own sum: 9 million values
+// below it fit into a sum.
 const largeValue = 1_000_000_000_000
 
-// sumUp brings the sums by day and the counts of months up to date.
-func (c *change) sumUp(ctx context.Context) error {
+// updateSums updates the sums by day and the counts of months.
+func (c *change) updateSums(ctx context.Context) error {
 	for p, d := range c.touched {
 		from := tableOf(p.family.String())
 		count := "count(*)"
@@ -90,18 +90,20 @@ func (c *change) sumDays(ctx context.Context, p part, d days) error {
 	return err
 }
 
-// insertDays and groupDays sum up the facts that a condition between them selects.
-// A fact with a large value is a sum of its own, so that no sum is too large for
-// its column.
+// insertDays and groupDays sum the facts that a condition between them selects. A
+// fact with a large value gets its own sum, so that no sum is too large for its
+// column.
 var insertDays, groupDays = func() (string, string) {
-	keys, sums := strings.Join(dayColumns, ", "), make([]string, len(added()))
-	for i, m := range added() {
+	keys, sums := strings.Join(dayColumns, ", "), make([]string, len(summedMeasures()))
+	for i, m := range summedMeasures() {
 		sums[i] = "sum(" + m + ")::int8"
 	}
-	measures := strings.Join(added(), ", ")
+	measures := strings.Join(summedMeasures(), ", ")
 	return "INSERT INTO metrics_day (" + keys + ", facts, " + measures + ") SELECT " + keys + ", count(*), " + strings.Join(sums, ", ") + " FROM metrics_base",
 		fmt.Sprintf("GROUP BY %s, CASE WHEN greatest(%s) > %d OR least(%[2]s) < -%[3]d THEN ctid END", keys, measures, largeValue)
 }()
 
-// monthsOf returns the months of a set of days, sorted.
-func monthsOf(days map[clock.Date]bool) []clock.Date { return slices.Sorted(maps.Keys(days)) }
+// sortedMonths returns a set of months as a sorted list.
+func sortedMonths(months map[clock.Date]bool) []clock.Date {
+	return slices.Sorted(maps.Keys(months))
+}

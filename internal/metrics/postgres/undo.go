@@ -30,7 +30,7 @@ func (e *Engine) Undo(ctx context.Context, id, imported ident.ID) (removed int64
 }
 
 func (c *change) undo(ctx context.Context, imported ident.ID) (removed int64, err error) {
-	writes, err := c.Imports(ctx, imported)
+	writes, err := c.WritesOf(ctx, imported)
 	if err != nil || len(writes) == 0 {
 		return 0, err
 	}
@@ -41,18 +41,18 @@ func (c *change) undo(ctx context.Context, imported ident.ID) (removed int64, er
 		}
 		removed += n
 	}
-	if err := c.Forget(ctx, writes); err != nil {
+	if err := c.DeleteImport(ctx, writes); err != nil {
 		return 0, err
 	}
 	for f := range fact.Families {
 		if err := c.putBack(ctx, fact.Family(f)); err != nil {
-			return 0, fmt.Errorf("put back: %w", err)
+			return 0, fmt.Errorf("restore replaced facts: %w", err)
 		}
 	}
 	return removed, nil
 }
 
-// removeImport deletes the facts of an import and returns how many there were.
+// removeImport deletes the facts of an import and returns their number.
 func (c *change) removeImport(ctx context.Context, f fact.Family, writes []int32) (removed int64, err error) {
 	rows, err := c.Tx.Query(ctx, "WITH gone AS (DELETE FROM "+tableOf(f.String())+" WHERE workspace = $1 AND import = ANY($2) RETURNING source, day) SELECT source, day, count(*) FROM gone GROUP BY 1, 2", c.Workspace, writes)
 	if err != nil {
@@ -68,12 +68,12 @@ func (c *change) removeImport(ctx context.Context, f fact.Family, writes []int32
 	return removed, err
 }
 
-// putBack returns replaced facts that count again. Of several with one key the
+// putBack restores replaced facts that count again. Of several with one key the
 // one that was replaced last counts.
 func (c *change) putBack(ctx context.Context, f fact.Family) error {
 	table := tableOf(f.String())
 	keys := "r." + strings.Join(numbers.KeyColumns, ", r.")
-	return pgtables.Each(ctx, c.Tx, func(source, day int32) error {
+	return pgtables.EachPair(ctx, c.Tx, func(source, day int32) error {
 		c.touch(f, source, clock.Date(day))
 		return nil
 	}, `WITH back AS (SELECT DISTINCT ON (`+keys+`) r.* FROM metrics_replaced r

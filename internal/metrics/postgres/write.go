@@ -33,7 +33,7 @@ type part struct {
 // days are the days from first to last.
 type days struct{ first, last clock.Date }
 
-// touch notes that facts of a day have changed.
+// touch records that facts of a day have changed.
 func (c *change) touch(f fact.Family, source int32, day clock.Date) {
 	p := part{f, source, day.FirstOfMonth()}
 	d, known := c.touched[p]
@@ -60,15 +60,15 @@ func (e *Engine) write(ctx context.Context, id ident.ID, mirrored *clock.Instant
 		if err := f(c); err != nil {
 			return err
 		}
-		if err := c.sumUp(ctx); err != nil {
-			return fmt.Errorf("sum up facts: %w", err)
+		if err := c.updateSums(ctx); err != nil {
+			return fmt.Errorf("sum facts: %w", err)
 		}
 		return c.Finish(ctx, mirrored)
 	})
 	return pgtables.ToFault(ctx, err)
 }
 
-// Mirror stores how records look.
+// Mirror stores copies of records.
 func (e *Engine) Mirror(ctx context.Context, id ident.ID, records []fact.Record, through clock.Instant) error {
 	err := e.write(ctx, id, &through, func(c *change) error { return c.Mirror(ctx, records) })
 	if err != nil {
@@ -84,7 +84,7 @@ func (e *Engine) Write(ctx context.Context, b *fact.Batch) error {
 	}
 	err := e.writeBatch(ctx, b)
 	if pgdriver.Constraint(err) {
-		// The table of a month is gone: another node has replaced all facts.
+		// A partition is missing: another node has replaced all facts.
 		e.partitions.Clear()
 		err = e.writeBatch(ctx, b)
 	}
@@ -95,14 +95,14 @@ func (e *Engine) Write(ctx context.Context, b *fact.Batch) error {
 }
 
 func (e *Engine) writeBatch(ctx context.Context, b *fact.Batch) error {
-	if err := e.createPartitionsOf(ctx, b); err != nil {
+	if err := e.createPartitionsOfBatch(ctx, b); err != nil {
 		return pgtables.ToFault(ctx, err)
 	}
 	return e.write(ctx, b.Workspace, nil, func(c *change) error { return c.batch(ctx, b, clock.At(e.now())) })
 }
 
-// createPartitionsOf creates the tables of months that a batch needs.
-func (e *Engine) createPartitionsOf(ctx context.Context, b *fact.Batch) error {
+// createPartitionsOfBatch creates the partitions that a batch needs.
+func (e *Engine) createPartitionsOfBatch(ctx context.Context, b *fact.Batch) error {
 	months := make([]map[clock.Date]bool, len(fact.Families))
 	for i := range b.Rows {
 		r := &b.Rows[i]
@@ -112,24 +112,24 @@ func (e *Engine) createPartitionsOf(ctx context.Context, b *fact.Batch) error {
 		months[r.Family][r.Date.FirstOfMonth()] = true
 	}
 	for f, set := range months {
-		if err := e.createPartitions(ctx, tableOf(fact.Families[f]), monthsOf(set)); err != nil {
+		if err := e.createPartitions(ctx, tableOf(fact.Families[f]), sortedMonths(set)); err != nil {
 			return err
 		}
 	}
-	return e.createPartitions(ctx, dayTable, monthsOf(months[fact.Base]))
+	return e.createPartitions(ctx, dayTable, sortedMonths(months[fact.Base]))
 }
 
 func (c *change) batch(ctx context.Context, b *fact.Batch, now clock.Instant) error {
-	imported, err := c.Import(ctx, b.Import, now)
+	imported, err := c.BeginImport(ctx, b.Import, now)
 	if err != nil {
 		return err
 	}
-	rows, err := c.Number(ctx, b)
+	rows, err := c.NumberRows(ctx, b)
 	if err != nil {
 		return err
 	}
 	for _, w := range b.Replace {
-		if err := c.empty(ctx, w, imported); err != nil {
+		if err := c.emptyWindow(ctx, w, imported); err != nil {
 			return fmt.Errorf("empty window: %w", err)
 		}
 	}
@@ -144,7 +144,7 @@ func (c *change) batch(ctx context.Context, b *fact.Batch, now clock.Instant) er
 			continue
 		}
 		if len(b.Replace) == 0 {
-			if err := c.removeSame(ctx, fact.Family(f), list, imported); err != nil {
+			if err := c.deleteSameKeys(ctx, fact.Family(f), list, imported); err != nil {
 				return fmt.Errorf("replace facts: %w", err)
 			}
 		}
@@ -155,9 +155,8 @@ func (c *change) batch(ctx context.Context, b *fact.Batch, now clock.Instant) er
 	return nil
 }
 
-// empty deletes the facts of a window. An import keeps what it deletes; what
-// other writes delete cannot come back.
-func (c *change) empty(ctx context.Context, w fact.Window, imported int32) error {
+// emptyWindow deletes the facts of a window. An import keeps them for its undo.
+func (c *change) emptyWindow(ctx context.Context, w fact.Window, imported int32) error {
 	source, err := c.Source(ctx, w.Source)
 	if err != nil {
 		return err
@@ -168,21 +167,22 @@ func (c *change) empty(ctx context.Context, w fact.Window, imported int32) error
 	return c.remove(ctx, w.Family, imported, "", "f.workspace = $1 AND f.source = $2 AND f.day BETWEEN $3 AND $4", c.Workspace, source, int32(w.First), int32(w.Last))
 }
 
-// remove deletes facts, keeps them for an import, and marks their months.
+// remove deletes facts, keeps them for the undo of an import, and marks their
+// months.
 func (c *change) remove(ctx context.Context, f fact.Family, imported int32, using, where string, args ...any) error {
 	table := tableOf(f.String())
 	keep := fmt.Sprintf("WITH gone AS (DELETE FROM %s f %s WHERE %s RETURNING f.*)", table, using, where)
 	if imported != 0 {
 		keep += fmt.Sprintf(", kept AS (INSERT INTO metrics_replaced SELECT %s, %d, %d FROM gone)", factList, f, imported)
 	}
-	return pgtables.Each(ctx, c.Tx, func(source, day int32) error {
+	return pgtables.EachPair(ctx, c.Tx, func(source, day int32) error {
 		c.touch(f, source, clock.Date(day))
 		return nil
 	}, keep+" SELECT DISTINCT source, day FROM gone", args...)
 }
 
-// removeSame deletes the facts that have the keys of staged rows.
-func (c *change) removeSame(ctx context.Context, f fact.Family, rows []pgtables.Row, imported int32) error {
+// deleteSameKeys deletes the facts that have the keys of staged rows.
+func (c *change) deleteSameKeys(ctx context.Context, f fact.Family, rows []pgtables.Row, imported int32) error {
 	// PostgreSQL has no statistics of staged rows and would compare each of them
 	// with every fact. Collecting statistics would write to the catalog every time.
 	if _, err := c.Tx.Exec(ctx, "SET LOCAL enable_nestloop = off"); err != nil {

@@ -1,7 +1,6 @@
-// Package chtest runs the ClickHouse engine for tests and gives each test a
-// database of its own. The engine is a shared library; a child
-// process of the test answers ClickHouse's HTTP interface with it. Nothing of it is
-// part of the product.
+// Package chtest runs the ClickHouse engine for tests and gives each test its own
+// database. The engine is a shared library; a child process of the test serves
+// ClickHouse's HTTP interface with it. It is not part of the product.
 package chtest
 
 import (
@@ -28,7 +27,7 @@ import (
 // taken.
 const LibraryEnv = "FANFARE_CHDB_LIBRARY"
 
-// serveEnv tells a process that it is the server, and names its folder.
+// serveEnv makes a process the server, and names its folder.
 const serveEnv = "FANFARE_TEST_CLICKHOUSE_DIR"
 
 // ErrNotInstalled says that there is no engine to start.
