@@ -101,6 +101,22 @@ func InBackground(ctx context.Context) context.Context {
 	return context.WithValue(ctx, backgroundKey{}, true)
 }
 
+// yieldKey is the key of contexts with what Take does while it waits.
+type yieldKey struct{}
+
+// WithYield returns a context in which Take calls give before it waits, and what
+// give returns when it has waited. Both may be called by several goroutines.
+func WithYield(ctx context.Context, give func() (back func())) context.Context {
+	return context.WithValue(ctx, yieldKey{}, give)
+}
+
+func yield(ctx context.Context) (back func()) {
+	if give, ok := ctx.Value(yieldKey{}).(func() func()); ok {
+		return give()
+	}
+	return func() {}
+}
+
 // Take waits for a turn. leave ends the work and must be called once.
 //
 // With a wait, a workspace at its limit is a rate_limit_exceeded fault, and a
@@ -126,6 +142,7 @@ func (q *Queue) Take(ctx context.Context, workspace ident.ID, wait time.Duration
 		return leave, nil
 	default:
 	}
+	defer yield(ctx)()
 	var late <-chan time.Time
 	if wait > 0 {
 		timer := time.NewTimer(wait)
@@ -279,5 +296,5 @@ func (q *Queue) tooLate(wait time.Duration) error {
 	f := fault.New(fault.Unavailable, fmt.Sprintf("The server is busy: no place for one more of the %s was free within %d seconds. Nothing was changed. Try again in %d seconds.",
 		q.limits.Work, int64(wait/time.Second), int64(retryAfter/time.Second)))
 	f.RetryAfter = retryAfter
-	return f
+	return f.Because(fault.ErrBusy)
 }

@@ -271,3 +271,33 @@ func TestTooLate(t *testing.T) {
 		c.want("many", "one")
 	})
 }
+
+// TestYield: a caller gives something away exactly while it waits for a turn, also
+// if the turn does not come.
+func TestYield(t *testing.T) {
+	within(t, Limits{Work: "jobs", Running: 1, PerWorkspace: 10}, func(c *crowd) {
+		given, times := 0, 0
+		ctx := WithYield(c.t.Context(), func() func() {
+			given++
+			times++
+			return func() { given-- }
+		})
+		c.addIn(ctx, "first")
+		if times != 0 {
+			c.t.Error("given away without a wait")
+		}
+		c.addIn(ctx, "second")
+		if given != 1 {
+			c.t.Errorf("got %d given away while waiting want 1", given)
+		}
+		if _, err := c.Take(ctx, "third", time.Second); !errors.Is(err, fault.ErrBusy) || given != 1 || times != 2 {
+			c.t.Errorf("got %v, %d given away, %d in all want busy, 1, 2", err, given, times)
+		}
+		c.step(1)
+		if given != 0 {
+			c.t.Errorf("got %d given away after the turn came want 0", given)
+		}
+		c.step(1)
+		c.want("first", "second")
+	})
+}

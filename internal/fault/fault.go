@@ -103,6 +103,10 @@ func (e *Error) Because(cause error) *Error {
 	return e
 }
 
+// ErrBusy is the cause of faults of requests that a server refuses only because
+// it has too much to do.
+var ErrBusy = errors.New("busy")
+
 // Is reports whether err is a fault with this code.
 func Is(err error, code Code) bool {
 	var f *Error

@@ -113,9 +113,12 @@ type API struct {
 	addresses       *ratelimit.Addresses
 	anonymous       *ratelimit.Addresses
 	lookups, lists  *fairqueue.Queue
+	urgent          *fairqueue.Queue
 	fallback        *ratelimit.Memory
 	inFlight        *inFlight
 	people          *inFlight
+	stopping        *inFlight
+	refused         refusals
 	running         atomic.Int64
 	requests        *requestLogs
 	uploads         *uploads
@@ -140,11 +143,12 @@ const maxLists = 128
 func New(d Deps) *API {
 	a := &API{
 		Deps: d, addresses: ratelimit.NewAddresses(maxAddresses), anonymous: ratelimit.NewAddresses(maxAddresses), lookups: fairqueue.New(fairqueue.Limits{Work: "lookups of keys", Running: keyLookups}, nil), fallback: ratelimit.NewMemory(),
-		inFlight: newInFlight(), people: newInFlight(), requests: newRequestLogs(), pending: newPending(), uploads: newUploads(d.MaxUploads),
+		inFlight: newInFlight(), people: newInFlight(), stopping: newInFlight(), requests: newRequestLogs(), pending: newPending(), uploads: newUploads(d.MaxUploads),
 	}
 	// There are at least as many connections for reading, so that one is left
 	// for what needs no turn.
 	a.lists = fairqueue.New(fairqueue.Limits{Work: "lists", Running: 2 * runtime.GOMAXPROCS(0), PerWorkspace: maxLists}, d.Accounts.Founder)
+	a.urgent = fairqueue.New(fairqueue.Limits{Work: "requests that stop campaigns", Running: urgentAtOnce}, d.Accounts.Founder)
 	if a.Progress == nil {
 		a.Progress = noProgress
 	}

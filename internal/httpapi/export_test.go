@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"maps"
 	"net/http"
 	"net/url"
@@ -126,4 +127,44 @@ func (a *API) Noter(workspace, path, agent string) func() {
 		logCaller: &account.Caller{Workspace: account.Workspace{ID: ident.ID(workspace)}},
 	}
 	return func() { a.note(r) }
+}
+
+// HoldUrgent takes n turns of critical requests for a workspace until release,
+// and counts more of them as in flight for its founder.
+func (a *API) HoldUrgent(ctx context.Context, workspace ident.ID, n int, more int64) (release func(), err error) {
+	founder, err := a.Accounts.Founder(ctx, workspace)
+	if err != nil {
+		return nil, err
+	}
+	a.stopping.of("founder " + founder).Add(more)
+	var leaves []func()
+	for range n {
+		leave, err := a.urgent.Take(ctx, workspace, 0)
+		if err != nil {
+			return nil, err
+		}
+		leaves = append(leaves, leave)
+	}
+	return func() {
+		a.stopping.of("founder " + founder).Add(-more)
+		for _, leave := range leaves {
+			leave()
+		}
+	}, nil
+}
+
+// Limits of critical requests.
+const (
+	UrgentAtOnce = urgentAtOnce
+	MaxUrgent    = maxUrgent
+)
+
+// Urgent returns how many critical requests of a workspace's founder are in
+// flight.
+func (a *API) Urgent(ctx context.Context, workspace ident.ID) int64 {
+	founder, err := a.Accounts.Founder(ctx, workspace)
+	if err != nil {
+		return 0
+	}
+	return a.stopping.of("founder " + founder).Load()
 }

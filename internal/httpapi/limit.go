@@ -32,40 +32,59 @@ const UserPlan account.Plan = "people"
 // concurrency limits, so that the console and an integration do not block each
 // other. An overloaded node rejects both alike.
 func (a *API) acquire(r *request) error {
-	_, limits := a.counted(r)
-	running := a.inFlight
-	if r.session != "" {
-		running = a.people
-	}
 	if end := r.caller.Key.ExpiresAt; end != nil && *end < clock.At(r.now.Add(14*24*time.Hour)) {
 		r.w.Header()["X-Api-Key-Expires-At"] = []string{end.String()}
 	}
 	if a.ChangesLost != nil && a.ChangesLost() != "" {
 		r.w.Header()["X-Warnings"] = []string{"changes_lost"}
 	}
-	r.places = running.of(r.caller.Workspace.ID)
-	if n, most := r.places.Add(1), a.maxRunning(limits); n > most && !r.critical() {
-		a.look(r)
-		return concurrency(most)
+	err := a.count(r)
+	if err == nil {
+		err = a.startWork(r)
 	}
-	if err := a.startWork(r); err != nil {
+	if err != nil {
 		a.look(r)
 		return err
 	}
 	return a.charge(r)
 }
 
-// maxRunning returns the number of concurrent requests of a workspace: that of
-// its plan, and at most a third of the node's places, at least one.
-// Choice: a third, because the keys and the users of a workspace are counted
-// apart, and both together must leave places to other workspaces.
-func (a *API) maxRunning(limits ratelimit.Limits) int64 {
-	share := max(1, a.MaxInFlight/3)
-	if limits.InFlight == 0 {
-		return share
+// maxUrgent is how many critical requests of a founder may be in flight on a
+// node. It only bounds their memory.
+const maxUrgent = 1000
+
+// count counts the request for its workspace and its founder. It returns a fault
+// beyond the number of the plan, and beyond the founder's share of the places.
+// Choice: the share is the founder's, because a person with three workspaces
+// could otherwise take all places. Critical requests are counted apart.
+func (a *API) count(r *request) error {
+	running := a.inFlight
+	switch {
+	case r.critical():
+		running = a.stopping
+	case r.session != "":
+		running = a.people
 	}
-	return min(share, limits.InFlight)
+	_, limits := a.counted(r)
+	r.places, r.ofFounder = running.of(r.caller.Workspace.ID), running.of("founder "+a.founder(r))
+	n, all := r.places.Add(1), r.ofFounder.Add(1)
+	switch {
+	case r.critical() && all > maxUrgent:
+		return concurrency(maxUrgent)
+	case r.critical():
+	case limits.InFlight > 0 && n > limits.InFlight:
+		return concurrency(limits.InFlight)
+	case all > a.share():
+		return concurrency(a.share())
+	}
+	return nil
 }
+
+// share returns how many requests of a founder may be in flight: a third of the
+// node's places, at least one.
+// Choice: a third, because keys and users are counted apart, and both together
+// must leave places to others.
+func (a *API) share() int64 { return max(1, a.MaxInFlight/3) }
 
 // founder returns the founder of the caller's workspace, with whose other
 // workspaces it shares what a node has.
@@ -144,7 +163,8 @@ func (a *API) release(r *request) {
 	a.stopWork(r)
 	if r.places != nil {
 		r.places.Add(-1)
-		r.places = nil
+		r.ofFounder.Add(-1)
+		r.places, r.ofFounder = nil, nil
 	}
 }
 
@@ -211,11 +231,11 @@ func (a *API) refund(r *request) {
 func overloaded() error {
 	f := fault.New(fault.Unavailable, "The service is overloaded. Try again shortly; pausing and archiving still work.")
 	f.RetryAfter = time.Second
-	return f
+	return f.Because(fault.ErrBusy)
 }
 
 func concurrency(limit int64) error {
-	message := fmt.Sprintf("More than %d requests of this workspace are running. Wait for one to finish.", limit)
+	message := fmt.Sprintf("More than %d requests of this workspace, or of all workspaces of its founder, are running. Wait for one to finish.", limit)
 	f := fault.New(fault.RateLimitExceeded, message, fault.Detail{Code: "concurrency", Message: message, Meta: fault.Meta{"limit": limit, "retry_after": 1}})
 	f.RetryAfter = time.Second
 	return f
@@ -313,7 +333,7 @@ func ceilUnix(t time.Time) int64 {
 	return s
 }
 
-// inFlight counts the running requests of each workspace.
+// inFlight counts the running requests of each workspace and founder.
 type inFlight struct {
 	mu     sync.RWMutex
 	counts map[ident.ID]*atomic.Int64

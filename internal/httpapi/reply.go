@@ -370,6 +370,9 @@ func (a *API) faultOf(r *request, err error) *fault.Error {
 	log := a.log(r).With("method", account.Mask(r.http.Method), "path", account.Mask(r.http.URL.Path))
 	var f *fault.Error
 	switch {
+	case errors.Is(err, fault.ErrBusy) && errors.As(err, &f):
+		a.refused.note(a.Log, r.now)
+		return f
 	case errors.As(err, &f):
 		if statuses[f.Code] >= 500 {
 			log.Error("request failed", "code", f.Code, "error", err)

@@ -15,6 +15,7 @@ import (
 
 	"fanfare/internal/account"
 	"fanfare/internal/body"
+	"fanfare/internal/fairqueue"
 	"fanfare/internal/fault"
 	"fanfare/internal/ident"
 	"fanfare/internal/nearest"
@@ -58,11 +59,17 @@ type request struct {
 	code      fault.Code
 	logCaller *account.Caller
 	values    [3]string
-	// places is the counter of running requests of the caller's workspace.
-	places *atomic.Int64
-	// working is true while the request has a place of the node. progress is set
-	// while its connection is kept open.
-	working  bool
+	// places is the counter of running requests of the caller's workspace,
+	// ofFounder that of its founder.
+	places, ofFounder *atomic.Int64
+	// working is true while the request has a place of the node, lent while it
+	// waits for a turn and others have the place; waiting is how many of its
+	// parts wait. mu guards them. leaveTurn ends the turn of a critical request.
+	mu            sync.Mutex
+	working, lent bool
+	waiting       int
+	leaveTurn     func()
+	// progress is set while the connection is kept open.
 	progress Progress
 	// counter is the counter that charged the request, nil if none did; charged
 	// is the id that it used.
@@ -243,14 +250,17 @@ func (a *API) perform(r *request, path string) {
 		return
 	}
 	ctx := &r.patience
-	ctx.Context, ctx.limit = r.http.Context(), handlerTime
+	ctx.Context, ctx.limit = fairqueue.WithYield(r.http.Context(), func() func() { return a.lendPlace(r) }), handlerTime
 	if r.route.waits {
 		ctx.limit += longestWait
 	}
 	defer ctx.end()
 	res, err := a.operate(ctx, r)
-	if !r.critical() {
-		a.stopWork(r)
+	a.leavePlace(r)
+	// The connection of a critical request is kept until the response is read,
+	// unless the founder has many of them.
+	if !r.critical() || r.ofFounder.Load() > a.share() {
+		r.leaveConnection()
 	}
 	if err != nil {
 		a.fail(r, err)

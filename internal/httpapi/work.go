@@ -13,16 +13,37 @@ type Progress interface {
 // noProgress is the Progress of requests without a listener.
 func noProgress(context.Context) Progress { return nil }
 
+// urgentAtOnce is how many critical requests are worked on at once. They are
+// short, so that the next one has its turn within milliseconds.
+const urgentAtOnce = 16
+
 // startWork takes a place of the node for the request, and keeps its connection
-// open. It returns a fault if all places are taken.
+// open. It returns a fault if all places are taken. The last eighth of them is
+// for those of whom nothing else runs.
 //
 // Choice: a request has its place only while the node works on it, not while
-// its body arrives or the client reads the response. Otherwise slow clients
-// would take the places of all others. What slow clients can hold is bounded by
-// the number of requests and the memory of a workspace.
+// its body arrives, it waits for its turn, or the client reads the response.
+// Otherwise slow clients would take the places of all others. What these can
+// hold is bounded by the number of requests and the memory of a founder.
+//
+// Critical requests have places of their own, for which they wait in turns by
+// founder. They are never refused for want of one.
 func (a *API) startWork(r *request) error {
+	if r.critical() {
+		leave, err := a.urgent.Take(r.http.Context(), r.caller.Workspace.ID, 0)
+		if err != nil {
+			return err
+		}
+		r.working, r.leaveTurn = true, leave
+		a.keepConnection(r)
+		return nil
+	}
 	a.keepConnection(r)
-	if n := a.running.Add(1); n > a.MaxInFlight && !r.critical() {
+	most := a.MaxInFlight
+	if r.ofFounder.Load() > 1 {
+		most -= most / 8
+	}
+	if n := a.running.Add(1); n > most {
 		a.running.Add(-1)
 		r.leaveConnection()
 		return overloaded()
@@ -33,11 +54,41 @@ func (a *API) startWork(r *request) error {
 
 // stopWork ends startWork and keepConnection.
 func (a *API) stopWork(r *request) {
-	if r.working {
-		a.running.Add(-1)
-		r.working = false
-	}
+	a.leavePlace(r)
 	r.leaveConnection()
+}
+
+// leavePlace ends startWork.
+func (a *API) leavePlace(r *request) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.working && r.leaveTurn != nil {
+		r.leaveTurn()
+	} else if r.working {
+		a.running.Add(-1)
+	}
+	r.working, r.lent, r.leaveTurn = false, false, nil
+}
+
+// lendPlace gives the place of the request to others while the request waits for
+// a turn. back takes a place again, also beyond the limit: the number of turns
+// bounds how many do. Parts of a request can wait side by side.
+func (a *API) lendPlace(r *request) (back func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.waiting++
+	if r.working && r.leaveTurn == nil {
+		a.running.Add(-1)
+		r.working, r.lent = false, true
+	}
+	return func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if r.waiting--; r.waiting == 0 && r.lent {
+			a.running.Add(1)
+			r.working, r.lent = true, false
+		}
+	}
 }
 
 // keepConnection keeps the connection of a verified caller's request open.
