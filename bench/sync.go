@@ -140,7 +140,7 @@ func (s *sandboxConnection) connect() {
 	ctx := context.Background()
 	sent, err := body.FromGo(map[string]any{"platform": connection.PlatformSandbox, "name": "Bench"})
 	check(err)
-	d, err := s.app.Connections.Create(ctx, s.cause, sent, connection.Home{Currency: "USD", Zone: "UTC"})
+	d, err := s.app.Connections.Create(ctx, s.cause, sent, connection.WorkspaceDefaults{Currency: "USD", Zone: "UTC"})
 	check(err)
 	c, err := connection.Read(d)
 	check(err)

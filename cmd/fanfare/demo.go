@@ -42,7 +42,7 @@ func (c *cli) demoCommand() *cobra.Command {
 				_ = s.close()
 				return err
 			}
-			password, err := s.demoPassword(cmd.Context())
+			password, err := s.ensureDemoPassword(cmd.Context())
 			if err != nil {
 				_ = s.close()
 				return err
@@ -99,14 +99,14 @@ func (s *server) prepareDemo(ctx context.Context) (string, error) {
 	return secret, err
 }
 
-// demoPassword sets the owner's password at the first start and returns it at
-// every start, so that any browser can sign in at any time. It returns an empty
-// string if the owner has chosen another password.
+// ensureDemoPassword sets the owner's password at the first start and returns it
+// at every start, so that any browser can sign in at any time. It returns an
+// empty string if the owner has chosen another password.
 //
 // Choice: the password is stored in the demo's folder, beside its certificate's
 // key. A fixed password would give access to every demo that is reachable over
 // the network.
-func (s *server) demoPassword(ctx context.Context) (string, error) {
+func (s *server) ensureDemoPassword(ctx context.Context) (string, error) {
 	file := s.dir.Path("demo-password")
 	b, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -122,7 +122,7 @@ func upload(ctx context.Context, imports *ingest.Service, w account.Workspace, c
 	}
 	d, err := imports.Upload(ctx, cause, ingest.Upload{
 		Name: filepath.Base(in.Path), Bytes: b, Source: in.Source, Currency: in.Currency, Zone: in.Timezone, Mode: in.Mode,
-		Home: connection.Home{Currency: w.Currency, Zone: w.Timezone},
+		Defaults: connection.WorkspaceDefaults{Currency: w.Currency, Zone: w.Timezone},
 	})
 	if err != nil || in.Mapping == nil && in.DateFormat == "" {
 		return d, err

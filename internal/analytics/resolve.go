@@ -260,8 +260,8 @@ func joinWords[S ~string](list []S) string {
 	return strings.Join(texts, ", ")
 }
 
-// The first and the last day that a query may name. Facts are not older, and
-// later days have no use.
+// The first and the last day of a query. Days outside this range are refused as
+// typing errors.
 var (
 	earliest = clock.MakeDate(2000, time.January, 1)
 	latest   = clock.MakeDate(2099, time.December, 31)

@@ -35,7 +35,7 @@ type Given struct {
 
 // Create connects a platform. One that needs a person is pending until that
 // person has been there; all others are asked at once.
-func (s *Service) Create(ctx context.Context, cause record.Cause, sent *body.Value, home Home) (record.Doc, error) {
+func (s *Service) Create(ctx context.Context, cause record.Cause, sent *body.Value, defaults WorkspaceDefaults) (record.Doc, error) {
 	f := body.NewReader(sent, false)
 	spec := readSpec(f)
 	if err := f.Err(); err != nil {
@@ -53,7 +53,7 @@ func (s *Service) Create(ctx context.Context, cause record.Cause, sent *body.Val
 		return record.Doc{}, err
 	}
 	ch := &Change{Cause: cause, At: c.CreatedAt, Connection: c, Events: []record.Event{{Type: "connection.created"}}}
-	if err := s.admit(ctx, c, spec.Credentials, home, ch); err != nil {
+	if err := s.admit(ctx, c, spec.Credentials, defaults, ch); err != nil {
 		return record.Doc{}, err
 	}
 	d, err := s.apply(ctx, ch)
@@ -136,12 +136,12 @@ func taken(c *Connection) error {
 
 // admit gets access: from the sandbox, by credentials that were brought, or by
 // asking for a person.
-func (s *Service) admit(ctx context.Context, c *Connection, given *Given, home Home, ch *Change) error {
+func (s *Service) admit(ctx context.Context, c *Connection, given *Given, defaults WorkspaceDefaults, ch *Change) error {
 	ctx = WaiveHolds(ctx)
 	switch {
 	case c.Platform == PlatformSandbox:
-		ring, err := s.Sandbox.Open(ctx, SandboxOptions{Seed: c.Config.Seed, Connection: c.ID, Now: s.now(), Home: Home{
-			Currency: cmp.Or(c.Config.Currency, home.Currency), Zone: cmp.Or(c.Config.Timezone, home.Zone),
+		ring, err := s.Sandbox.Open(ctx, SandboxOptions{Seed: c.Config.Seed, Connection: c.ID, Now: s.now(), Defaults: WorkspaceDefaults{
+			Currency: cmp.Or(c.Config.Currency, defaults.Currency), Zone: cmp.Or(c.Config.Timezone, defaults.Zone),
 		}})
 		if err != nil {
 			return s.refused(fmt.Errorf("open sandbox: %w", err))

@@ -31,7 +31,7 @@ func shop() connection.Source {
 	return connection.Source{Platform: connection.PlatformAPI, Name: "Shop", Account: "default", Currency: "EUR", Zone: "Europe/Berlin"}
 }
 
-func find(t *testing.T, w *storetest.Fixture, src connection.Source) connection.Feed {
+func find(t *testing.T, w *storetest.Fixture, src connection.Source) connection.KnownSource {
 	t.Helper()
 	f, err := w.Connections().Source(t.Context(), w.Cause(), src)
 	if err != nil {
@@ -88,7 +88,7 @@ func TestSource(t *testing.T) {
 		"another case": func(s *connection.Source) { s.Name = " sHOP " },
 		"its id":       func(s *connection.Source) { s.ID, s.Name = first.Connection, "" },
 		"whatever it has": func(s *connection.Source) {
-			s.Currency, s.Zone, s.Default = "", "", connection.Home{Currency: "USD", Zone: "UTC"}
+			s.Currency, s.Zone, s.Default = "", "", connection.WorkspaceDefaults{Currency: "USD", Zone: "UTC"}
 		},
 		"another platform": func(s *connection.Source) { s.ID, s.Platform = first.Connection, "csv" },
 	} {
@@ -99,9 +99,9 @@ func TestSource(t *testing.T) {
 	want(t, "events", []string{"connection.created"}, w.EventTypes(string(first.Connection)))
 
 	second := find(t, w, connection.Source{
-		Platform: "api", Name: "shop", Account: "us", AccountName: "United States", Default: connection.Home{Currency: "USD", Zone: "America/New_York"},
+		Platform: "api", Name: "shop", Account: "us", AccountName: "United States", Default: connection.WorkspaceDefaults{Currency: "USD", Zone: "America/New_York"},
 	})
-	want(t, "second", connection.Feed{
+	want(t, "second", connection.KnownSource{
 		Source: fact.Source{Connection: first.Connection, Platform: "api", Account: "us", Currency: "USD", Zone: "America/New_York"}, Stamp: record.Stamp{Version: 2},
 	}, second)
 	got, _ = read(t, w, first.Connection)

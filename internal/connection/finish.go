@@ -94,7 +94,7 @@ func (c *Connection) conclude(run *Run, seen *Connection, off []string, now cloc
 		c.succeed(run, now)
 	}
 	before := c.Status
-	c.stand(run, seen, ok, now)
+	c.setStatusAfterRun(run, seen, ok, now)
 	if c.Status != before {
 		*events = append(*events, record.Event{Type: "connection." + string(c.Status), Previous: map[string]any{"status": before}})
 	}
@@ -149,8 +149,8 @@ func (c *Connection) succeed(run *Run, now clock.Instant) {
 	}
 }
 
-// stand sets the status that a run has led to.
-func (c *Connection) stand(run *Run, seen *Connection, ok bool, now clock.Instant) {
+// setStatusAfterRun sets the status of the connection after a run.
+func (c *Connection) setStatusAfterRun(run *Run, seen *Connection, ok bool, now clock.Instant) {
 	reason := func(code, message, remedy string) {
 		if c.StatusReason == nil || c.StatusReason.Code != code {
 			c.StatusReason = &Reason{Code: code, Message: message, Since: now, Remediation: &remedy}

@@ -150,7 +150,7 @@ func (s *Service) trade(ctx context.Context, c *Connection, g *Granting, code st
 }
 
 // Reconnect grants access anew. The connection keeps its id and its figures.
-func (s *Service) Reconnect(ctx context.Context, cause record.Cause, id ident.ID, match record.Match, given *Given, home Home) (record.Doc, error) {
+func (s *Service) Reconnect(ctx context.Context, cause record.Cause, id ident.ID, match record.Match, given *Given, defaults WorkspaceDefaults) (record.Doc, error) {
 	return s.change(ctx, cause, id, match, func(c *Connection, ch *Change) error {
 		if err := c.syncs(); err != nil {
 			return err
@@ -161,7 +161,7 @@ func (s *Service) Reconnect(ctx context.Context, cause record.Cause, id ident.ID
 			}
 		}
 		// An invitation alone changes nothing that a caller has set.
-		return s.admit(ctx, c, given, home, ch)
+		return s.admit(ctx, c, given, defaults, ch)
 	})
 }
 

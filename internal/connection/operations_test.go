@@ -89,7 +89,7 @@ func (s *stage) ingest(source, rows string) *storetest.Answer {
 func (s *stage) ingestOnce(source, rows string, once *record.Idempotency) *storetest.Answer {
 	cause := s.Cause()
 	cause.Idempotency = once
-	answer, err := s.imports.Ingest(s.t.Context(), cause, ingest.Feed{Source: source, Mode: ingest.Upsert, Home: home, Body: []byte(rows)})
+	answer, err := s.imports.Ingest(s.t.Context(), cause, ingest.Feed{Source: source, Mode: ingest.Upsert, Defaults: home, Body: []byte(rows)})
 	return s.Answer(record.Doc{JSON: answer}, err)
 }
 

@@ -253,6 +253,6 @@ type SandboxOptions struct {
 	// Seed is nil for the sandbox's own choice.
 	Seed       *int64
 	Connection ident.ID
-	Home       Home
+	Defaults   WorkspaceDefaults
 	Now        time.Time
 }

@@ -8,7 +8,7 @@ import (
 	"fanfare/internal/ident"
 )
 
-// RestoredFacts are facts of an earlier time, such as those of a backup.
+// RestoredFacts are facts from a backup, which may be older than the records.
 type RestoredFacts interface {
 	Facts
 	// Sources returns the connections that have facts.

@@ -30,33 +30,34 @@ type Source struct {
 	// whatever it has is right, and a new account gets that of Default.
 	Currency money.Currency
 	Zone     string
-	Default  Home
+	Default  WorkspaceDefaults
 }
 
-// Home is the currency and the zone of a workspace.
-type Home struct {
+// WorkspaceDefaults has the currency and the zone of a workspace. Accounts
+// without their own use them.
+type WorkspaceDefaults struct {
 	Currency money.Currency
 	Zone     string
 }
 
-// Feed is a source that is known, as facts name it.
-type Feed struct {
+// KnownSource is a stored source, as facts name it.
+type KnownSource struct {
 	fact.Source
 	Stamp record.Stamp
 }
 
-// Source finds where facts come from: the connection, and the account on it.
-// What is not there yet is made, once, however many ask for it at the same
-// time. Nothing is remembered under the caller's key; Fed does that. What does
-// not fit is a validation_failed fault whose fields are named as the members of
-// a request: source, account_id, currency and timezone.
-func (s *Service) Source(ctx context.Context, cause record.Cause, src Source) (Feed, error) {
+// Source returns the source of facts: the connection, and the account on it. It
+// creates missing ones, once, however many calls run concurrently. It stores no
+// response under the caller's idempotency key; Fed does that. Invalid input is a
+// validation_failed fault whose fields are members of a request: source,
+// account_id, currency and timezone.
+func (s *Service) Source(ctx context.Context, cause record.Cause, src Source) (KnownSource, error) {
 	src.Name, src.Account = strings.TrimSpace(src.Name), strings.TrimSpace(src.Account)
 	if details := src.problems(); len(details) > 0 {
-		return Feed{}, fault.Invalid(details)
+		return KnownSource{}, fault.Invalid(details)
 	}
 	cause.Idempotency = nil
-	var feed Feed
+	var known KnownSource
 	_, err := record.Retry(ctx, func() (d record.Doc, err error) {
 		c, err := s.find(ctx, cause, &src)
 		if err != nil {
@@ -78,10 +79,10 @@ func (s *Service) Source(ctx context.Context, cause record.Cause, src Source) (F
 			stamp = d.Stamp
 		}
 		a := c.account(src.Account)
-		feed = Feed{Stamp: stamp, Source: fact.Source{Connection: c.ID, Platform: c.Platform, Account: a.ExternalID, Currency: a.Currency, Zone: a.Timezone}}
+		known = KnownSource{Stamp: stamp, Source: fact.Source{Connection: c.ID, Platform: c.Platform, Account: a.ExternalID, Currency: a.Currency, Zone: a.Timezone}}
 		return d, nil
 	})
-	return feed, err
+	return known, err
 }
 
 // problems are what is wrong with a source whatever is stored.

@@ -160,7 +160,7 @@ func onStage(t *testing.T, test func(t *testing.T, s *stage), platforms ...strin
 }
 
 // home is the currency and the time zone of the workspace.
-var home = connection.Home{Currency: "USD", Zone: "UTC"}
+var home = connection.WorkspaceDefaults{Currency: "USD", Zone: "UTC"}
 
 func newStage(t *testing.T) *stage {
 	t.Helper()

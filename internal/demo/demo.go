@@ -85,7 +85,7 @@ func (s Services) Fill(ctx context.Context, workspace ident.ID, now time.Time) e
 	if err != nil {
 		return err
 	}
-	d, err := s.Connections.Create(ctx, cause, sent, connection.Home{Currency: "USD", Zone: "UTC"})
+	d, err := s.Connections.Create(ctx, cause, sent, connection.WorkspaceDefaults{Currency: "USD", Zone: "UTC"})
 	if err != nil {
 		return fmt.Errorf("connect the sandbox: %w", err)
 	}

@@ -19,7 +19,7 @@ type Number struct {
 	Known  bool
 }
 
-// Whole returns an integer.
+// Whole returns a Number without decimals.
 func Whole(n int64) Number { return Number{N: n, Known: true} }
 
 // Millionths returns a number in millionths: an amount, a ratio or a fractional

@@ -58,8 +58,8 @@ func (a *API) createConnection(ctx context.Context, r *request) (response, error
 }
 
 // workspaceDefaults returns the currency and time zone of the caller's workspace.
-func (r *request) workspaceDefaults() connection.Home {
-	return connection.Home{Currency: r.caller.Workspace.Currency, Zone: r.caller.Workspace.Timezone}
+func (r *request) workspaceDefaults() connection.WorkspaceDefaults {
+	return connection.WorkspaceDefaults{Currency: r.caller.Workspace.Currency, Zone: r.caller.Workspace.Timezone}
 }
 
 func (a *API) updateConnection(ctx context.Context, r *request) (response, error) {

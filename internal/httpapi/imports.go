@@ -47,7 +47,7 @@ func (a *API) createImport(ctx context.Context, r *request) (response, error) {
 	u := ingest.Upload{
 		Name: p.words("filename", "", ingest.MaxFileName), Source: p.words("source", "", ingest.MaxSource), ContentType: r.media, Bytes: r.body,
 		Mode: ingest.Mode(p.choice("mode", ingest.Modes, string(ingest.Upsert))), Currency: p.currency("currency"), Zone: p.zone("timezone"),
-		Home: connection.Home{Currency: w.Currency, Zone: w.Timezone}, Commit: p.choice("commit", flags, "false") == "true",
+		Defaults: connection.WorkspaceDefaults{Currency: w.Currency, Zone: w.Timezone}, Commit: p.choice("commit", flags, "false") == "true",
 	}
 	if err := p.err(); err != nil {
 		return response{}, err

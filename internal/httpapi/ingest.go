@@ -35,8 +35,8 @@ func (a *API) ingestMetrics(ctx context.Context, r *request) (response, error) {
 	f := ingest.Feed{
 		Source: p.words("source", ingest.DefaultSource, ingest.MaxSource), Mode: ingest.Mode(p.choice("mode", ingest.Modes, string(ingest.Upsert))),
 		Atomic: p.choice("atomic", flags, "false") == "true", Currency: p.currency("currency"), Zone: p.zone("timezone"),
-		Home:  connection.Home{Currency: w.Currency, Zone: w.Timezone},
-		First: p.day("start_date"), Last: p.day("end_date"), Body: r.body, NDJSON: r.media == ndjson,
+		Defaults: connection.WorkspaceDefaults{Currency: w.Currency, Zone: w.Timezone},
+		First:    p.day("start_date"), Last: p.day("end_date"), Body: r.body, NDJSON: r.media == ndjson,
 	}
 	for _, name := range p.readSet("families", fact.Families) {
 		f.Families = append(f.Families, fact.Family(slices.Index(fact.Families, name)))

@@ -118,7 +118,7 @@ func (s *Service) prepareBatch(ctx context.Context, cause record.Cause, i *Impor
 	if err := i.checkCommit(r, o); err != nil {
 		return nil, nil, err
 	}
-	source := connection.Source{Platform: PlatformCSV, Currency: i.Currency, Zone: i.Timezone, Default: connection.Home{Currency: i.Currency, Zone: i.Timezone}}
+	source := connection.Source{Platform: PlatformCSV, Currency: i.Currency, Zone: i.Timezone, Default: connection.WorkspaceDefaults{Currency: i.Currency, Zone: i.Timezone}}
 	setSource(&source, i.Source)
 	l := &pendingWrite{rows: r.rowSet, mode: i.Mode, imported: i.ID}
 	batch, err := s.openBatch(ctx, cause, source, l)

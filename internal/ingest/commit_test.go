@@ -48,7 +48,7 @@ func TestCommitAndUndo(t *testing.T) {
 
 	// The same bytes again bring nothing new, and say so.
 	once.Idempotency = &record.Idempotency{Key: "upload"}
-	d, err = w.Upload(t.Context(), once, ingest.Upload{Name: "days.csv", Bytes: threeDays, Home: home, Commit: true})
+	d, err = w.Upload(t.Context(), once, ingest.Upload{Name: "days.csv", Bytes: threeDays, Defaults: home, Commit: true})
 	if err != nil {
 		t.Fatal(err)
 	}

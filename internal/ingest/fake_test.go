@@ -30,7 +30,7 @@ const workspace ident.ID = "wks_01kjprzb00ek89wwe7jc37sr24"
 
 var (
 	today = time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
-	home  = connection.Home{Currency: "EUR", Zone: "Europe/Berlin"}
+	home  = connection.WorkspaceDefaults{Currency: "EUR", Zone: "Europe/Berlin"}
 	cause = record.Cause{Workspace: workspace, Actor: record.Actor{Type: record.ActorKey, ID: "key_1", Name: "Shop"}}
 
 	ourCampaign = ident.Make(ident.Campaign, today, 1)
@@ -136,14 +136,14 @@ func (w facts) Undo(_ context.Context, _, imported ident.ID) (int64, error) {
 	return int64(before - len(w.rows)), nil
 }
 
-func (w *fakeWorld) Source(_ context.Context, c record.Cause, s connection.Source) (connection.Feed, error) {
+func (w *fakeWorld) Source(_ context.Context, c record.Cause, s connection.Source) (connection.KnownSource, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if c.Idempotency != nil {
-		return connection.Feed{}, errors.New("a source is not the answer to be remembered")
+		return connection.KnownSource{}, errors.New("a source is not the answer to be remembered")
 	}
 	if err := w.step("source %s/%s", s.Name, s.Account); err != nil {
-		return connection.Feed{}, err
+		return connection.KnownSource{}, err
 	}
 	w.noted.Lock()
 	defer w.noted.Unlock()
@@ -153,9 +153,9 @@ func (w *fakeWorld) Source(_ context.Context, c record.Cause, s connection.Sourc
 	}
 	if a, there := w.accounts[string(id)+"/"+s.Account]; there {
 		if s.Currency != "" && s.Currency != a.Currency {
-			return connection.Feed{}, fault.Invalid([]fault.Detail{{Field: "currency", Code: "currency_mismatch", Message: "other currency"}})
+			return connection.KnownSource{}, fault.Invalid([]fault.Detail{{Field: "currency", Code: "currency_mismatch", Message: "other currency"}})
 		}
-		return connection.Feed{Source: a}, nil
+		return connection.KnownSource{Source: a}, nil
 	}
 	a := fact.Source{Connection: id, Platform: s.Platform, Account: s.Account, Currency: s.Currency, Zone: s.Zone}
 	if a.Currency == "" {
@@ -165,7 +165,7 @@ func (w *fakeWorld) Source(_ context.Context, c record.Cause, s connection.Sourc
 		a.Zone = s.Default.Zone
 	}
 	w.accounts[string(id)+"/"+s.Account] = a
-	return connection.Feed{Source: a}, nil
+	return connection.KnownSource{Source: a}, nil
 }
 
 func (w *fakeWorld) Begin(context.Context, ident.ID, ident.ID) error { return w.step("begin") }
@@ -321,7 +321,7 @@ func (w parquet) ReadParquet(_ context.Context, b []byte, _ fact.FileLimits, eac
 // ingested sends rows and returns the answer.
 func (w *fakeWorld) ingested(t testing.TB, f ingest.Feed) ingest.FeedResult {
 	t.Helper()
-	f.Home = home
+	f.Defaults = home
 	b, err := w.Ingest(t.Context(), cause, f)
 	if err != nil {
 		t.Fatal(err)
@@ -335,7 +335,7 @@ func (w *fakeWorld) ingested(t testing.TB, f ingest.Feed) ingest.FeedResult {
 
 func (w *fakeWorld) uploaded(t testing.TB, u ingest.Upload) *ingest.Import {
 	t.Helper()
-	u.Home = home
+	u.Defaults = home
 	d, err := w.Upload(t.Context(), cause, u)
 	if err != nil {
 		t.Fatal(err)

@@ -32,10 +32,10 @@ type Feed struct {
 	// Atomic rejects all rows if one is invalid.
 	Atomic bool
 	// Currency and Zone are those of the accounts. If they are empty, new
-	// accounts use Home's.
+	// accounts use those of Defaults.
 	Currency money.Currency
 	Zone     string
-	Home     connection.Home
+	Defaults connection.WorkspaceDefaults
 	// First and Last are the days to replace.
 	First, Last *clock.Date
 	// Families are the families to replace. The default is those of the rows,
@@ -106,7 +106,7 @@ func (s *Service) Ingest(ctx context.Context, cause record.Cause, f Feed) ([]byt
 
 // feed writes the rows and stores the answer.
 func (s *Service) feed(ctx context.Context, cause record.Cause, f *Feed, l *pendingWrite, a FeedResult) ([]byte, error) {
-	source := connection.Source{Platform: PlatformAPI, Currency: f.Currency, Zone: f.Zone, Default: f.Home}
+	source := connection.Source{Platform: PlatformAPI, Currency: f.Currency, Zone: f.Zone, Default: f.Defaults}
 	setSource(&source, f.Source)
 	batch, err := s.openBatch(ctx, cause, source, l)
 	if err != nil {

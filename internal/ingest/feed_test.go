@@ -23,7 +23,7 @@ func TestFeedSteps(t *testing.T) {
 	w := newFakeWorld(t)
 	once := cause
 	once.Idempotency = &record.Idempotency{Key: "k"}
-	b, err := w.Ingest(t.Context(), once, ingest.Feed{Body: []byte(oneRow), Home: home})
+	b, err := w.Ingest(t.Context(), once, ingest.Feed{Body: []byte(oneRow), Defaults: home})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func TestFeedAfterCrash(t *testing.T) {
 			w := newFakeWorld(t)
 			crash := errors.New("crash")
 			w.fail[step] = crash
-			f := ingest.Feed{Home: home, Body: fmt.Appendf(nil, `[{"date":"2026-11-14","campaign_id":%q,"clicks":1}]`, ourCampaign)}
+			f := ingest.Feed{Defaults: home, Body: fmt.Appendf(nil, `[{"date":"2026-11-14","campaign_id":%q,"clicks":1}]`, ourCampaign)}
 			if _, err := w.Ingest(t.Context(), cause, f); !errors.Is(err, crash) {
 				t.Fatalf("got %v want %v", err, crash)
 			}
@@ -126,7 +126,7 @@ func TestReplace(t *testing.T) {
 		"mode invalid_value":                                          {Mode: "append"},
 		"start_date incompatible_fields families incompatible_fields": {First: day("2026-11-05"), Families: []fact.Family{fact.Base}},
 	} {
-		f.Body, f.Home = []byte(oneRow), home
+		f.Body, f.Defaults = []byte(oneRow), home
 		_, err := w.Ingest(t.Context(), cause, f)
 		var got []string
 		for _, d := range details(err) {
@@ -141,7 +141,7 @@ func TestReplace(t *testing.T) {
 func TestAtomic(t *testing.T) {
 	t.Parallel()
 	w := newFakeWorld(t)
-	_, err := w.Ingest(t.Context(), cause, ingest.Feed{Home: home, Atomic: true, Body: []byte(`[{"date":"2026-11-14","clicks":1},{"date":"2026-11-14","clicks":1},{}]`)})
+	_, err := w.Ingest(t.Context(), cause, ingest.Feed{Defaults: home, Atomic: true, Body: []byte(`[{"date":"2026-11-14","clicks":1},{"date":"2026-11-14","clicks":1},{}]`)})
 	var got []string
 	for _, d := range details(err) {
 		got = append(got, d.Field+" "+d.In+" "+d.Code)
@@ -172,7 +172,7 @@ func TestTooMany(t *testing.T) {
 		{Body: []byte("[" + strings.Repeat("{},", ingest.MaxRows) + "{}]")},
 		{Body: []byte(strings.Repeat("{}\n", ingest.MaxRows+1)), NDJSON: true},
 	} {
-		f.Home = home
+		f.Defaults = home
 		if _, err := w.Ingest(t.Context(), cause, f); !fault.Is(err, fault.ValidationFailed) || details(err)[0].Code != "too_many_items" {
 			t.Errorf("got %v want too_many_items", err)
 		}
@@ -185,7 +185,7 @@ func TestTooMany(t *testing.T) {
 	for i := range ingest.MaxAccounts + 1 {
 		rows = append(rows, fmt.Sprintf(`{"date":"2026-11-14","account_id":%d,"clicks":1}`, i))
 	}
-	if _, err := w.Ingest(t.Context(), cause, ingest.Feed{Home: home, Body: []byte("[" + strings.Join(rows, ",") + "]")}); !fault.Is(err, fault.ValidationFailed) || len(w.steps) > 0 {
+	if _, err := w.Ingest(t.Context(), cause, ingest.Feed{Defaults: home, Body: []byte("[" + strings.Join(rows, ",") + "]")}); !fault.Is(err, fault.ValidationFailed) || len(w.steps) > 0 {
 		t.Errorf("got %v after %v want too many accounts and nothing done", err, w.steps)
 	}
 }
@@ -200,7 +200,7 @@ func TestSources(t *testing.T) {
 	if a.ConnectionID == nil || *a.ConnectionID != id || len(w.accounts) != 2 {
 		t.Errorf("got %+v, %v want two accounts of %s", a, w.accounts, id)
 	}
-	_, err := w.Ingest(t.Context(), cause, ingest.Feed{Source: id, Currency: "EUR", Account: "a", Home: home, Body: []byte(oneRow)})
+	_, err := w.Ingest(t.Context(), cause, ingest.Feed{Source: id, Currency: "EUR", Account: "a", Defaults: home, Body: []byte(oneRow)})
 	if !fault.Is(err, fault.ValidationFailed) || details(err)[0].Code != "currency_mismatch" || len(w.rows) != 2 {
 		t.Errorf("got %v want currency_mismatch", err)
 	}
@@ -231,7 +231,7 @@ func BenchmarkIngest50000(b *testing.B) {
 	for b.Loop() {
 		w := newFakeWorld(b)
 		w.fail["write"] = errStop
-		_, err := w.Ingest(b.Context(), cause, ingest.Feed{Body: body, Home: home})
+		_, err := w.Ingest(b.Context(), cause, ingest.Feed{Body: body, Defaults: home})
 		if !errors.Is(err, errStop) {
 			b.Fatal(err)
 		}

@@ -246,7 +246,7 @@ func TestUnreadable(t *testing.T) {
 			w.parquet = func([]byte, func([]string, [][]string) error) error {
 				return fmt.Errorf("duck: %w", fact.ErrUnreadableFile)
 			}
-			u.Home = home
+			u.Defaults = home
 			_, err := w.Upload(t.Context(), cause, u)
 			if !fault.Is(err, fault.ValidationFailed) || len(details(err)) == 0 {
 				t.Errorf("got %v want validation_failed", err)

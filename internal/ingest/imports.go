@@ -31,10 +31,11 @@ type Upload struct {
 	// Source is a name or the id of a connection. Empty means the file name
 	// without its extension.
 	Source string
-	// Currency defaults to the file's, then to Home's. Zone defaults to Home's.
+	// Currency defaults to the file's, then to that of Defaults. Zone defaults to
+	// that of Defaults.
 	Currency money.Currency
 	Zone     string
-	Home     connection.Home
+	Defaults connection.WorkspaceDefaults
 	Mode     Mode
 	// Commit commits at once if all rows are valid and no column was guessed.
 	Commit bool
@@ -80,7 +81,7 @@ func (s *Service) newImport(ctx context.Context, cause record.Cause, u *Upload) 
 	i := &Import{
 		ID: ident.New(ident.Import, t, s.random), Source: cmp.Or(u.Source, cut(strings.TrimSuffix(name, path.Ext(name)), MaxSource), DefaultSource),
 		File:     File{Name: name, Bytes: int64(len(u.Bytes)), SHA256: hex.EncodeToString(sum[:])},
-		Currency: u.Currency, Timezone: cmp.Or(u.Zone, u.Home.Zone), Mode: cmp.Or(u.Mode, Upsert),
+		Currency: u.Currency, Timezone: cmp.Or(u.Zone, u.Defaults.Zone), Mode: cmp.Or(u.Mode, Upsert),
 		Common: record.Common{WorkspaceID: cause.Workspace, Version: 1, CreatedBy: cause.Actor, CreatedAt: now, UpdatedAt: now},
 	}
 	if details := i.checkUpload(); len(details) > 0 {
@@ -97,7 +98,7 @@ func (s *Service) newImport(ctx context.Context, cause record.Cause, u *Upload) 
 	if err := s.detectColumns(ctx, i, u.Bytes); err != nil {
 		return nil, err
 	}
-	i.Currency = cmp.Or(i.Currency, u.Home.Currency)
+	i.Currency = cmp.Or(i.Currency, u.Defaults.Currency)
 	if err := s.preview(ctx, i, u.Bytes); err != nil {
 		return nil, err
 	}

@@ -164,7 +164,7 @@ func FuzzFiles(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		w := newFakeWorld(t)
 		w.parquet = func([]byte, func([]string, [][]string) error) error { return fact.ErrUnreadableFile }
-		d, err := w.Upload(t.Context(), cause, ingest.Upload{Bytes: b, Home: home})
+		d, err := w.Upload(t.Context(), cause, ingest.Upload{Bytes: b, Defaults: home})
 		if err != nil {
 			if len(details(err)) == 0 {
 				t.Fatalf("got %v want a fault that says what to do", err)
@@ -202,7 +202,7 @@ func FuzzRows(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body []byte, lines bool) {
 		w := newFakeWorld(t)
-		_, err := w.Ingest(t.Context(), cause, ingest.Feed{Body: body, NDJSON: lines, Home: home})
+		_, err := w.Ingest(t.Context(), cause, ingest.Feed{Body: body, NDJSON: lines, Defaults: home})
 		if err != nil {
 			if len(details(err)) == 0 {
 				t.Fatalf("got %v want a fault that says what to do", err)

@@ -250,7 +250,7 @@ func TestMalformed(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			w := newFakeWorld(t)
-			_, err := w.Ingest(t.Context(), cause, ingest.Feed{Body: []byte(tt.body), Home: home})
+			_, err := w.Ingest(t.Context(), cause, ingest.Feed{Body: []byte(tt.body), Defaults: home})
 			if d := details(err); !fault.Is(err, fault.MalformedJSON) || d[0].Code != tt.want {
 				t.Errorf("got %v %+v want malformed_json, %s", err, d, tt.want)
 			}
@@ -294,7 +294,7 @@ func TestManyMembers(t *testing.T) {
 	} {
 		w := newFakeWorld(t)
 		ingest := func() (string, error) {
-			_, err := w.Ingest(t.Context(), cause, ingest.Feed{Body: []byte(tt.body), Home: home})
+			_, err := w.Ingest(t.Context(), cause, ingest.Feed{Body: []byte(tt.body), Defaults: home})
 			d := details(err)
 			if len(d) != 1 {
 				return fmt.Sprint(d), err

@@ -26,7 +26,7 @@ type Sources interface {
 	// Source finds or creates a connection and its account. An id that does not
 	// exist, and a currency or time zone that differs from the account's, are
 	// faults of their field: source, currency, timezone.
-	Source(ctx context.Context, cause record.Cause, s connection.Source) (connection.Feed, error)
+	Source(ctx context.Context, cause record.Cause, s connection.Source) (connection.KnownSource, error)
 	// Begin is called before facts are written, so that dependent data is
 	// updated even if Fed is never reached.
 	Begin(ctx context.Context, workspace, id ident.ID) error

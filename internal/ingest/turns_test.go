@@ -46,7 +46,7 @@ func TestFeedsTakeTurns(t *testing.T) {
 			Facts: heldFacts{facts{w}, "wks_one", end}, Sources: w, Records: w, Imports: imports{w}, Files: files{w}, Parquet: parquet{w}, Now: w.clock, Random: w,
 		})
 		send := func(workspace ident.ID) error {
-			_, err := s.Ingest(t.Context(), causeOf(workspace), ingest.Feed{Body: []byte(oneRow), Home: home})
+			_, err := s.Ingest(t.Context(), causeOf(workspace), ingest.Feed{Body: []byte(oneRow), Defaults: home})
 			return err
 		}
 		flood := func(workspace ident.ID, n int) {
@@ -90,7 +90,7 @@ func TestSmallFeeds(t *testing.T) {
 		})
 		large := []byte(oneRow + strings.Repeat(" ", 1<<20))
 		send := func(workspace ident.ID, body []byte) error {
-			_, err := s.Ingest(t.Context(), causeOf(workspace), ingest.Feed{Body: body, Home: home})
+			_, err := s.Ingest(t.Context(), causeOf(workspace), ingest.Feed{Body: body, Defaults: home})
 			return err
 		}
 		for _, workspace := range []ident.ID{"wks_many", "wks_more"} {
@@ -125,14 +125,14 @@ func TestFilesTakeTurns(t *testing.T) {
 			<-end
 			return each([]string{"date", "clicks"}, [][]string{{"2026-11-14", "1"}})
 		}
-		large := ingest.Upload{Name: "large.parquet", Bytes: []byte("PAR1 a bPAR1"), Home: home}
+		large := ingest.Upload{Name: "large.parquet", Bytes: []byte("PAR1 a bPAR1"), Defaults: home}
 		go func() {
 			if _, err := w.Upload(t.Context(), causeOf("wks_many"), large); err != nil {
 				t.Errorf("the first large file: %v", err)
 			}
 		}()
 		synctest.Wait()
-		if _, err := w.Upload(t.Context(), causeOf("wks_one"), ingest.Upload{Name: "small.csv", Bytes: []byte("date,clicks\n2026-11-14,1\n"), Home: home}); err != nil {
+		if _, err := w.Upload(t.Context(), causeOf("wks_one"), ingest.Upload{Name: "small.csv", Bytes: []byte("date,clicks\n2026-11-14,1\n"), Defaults: home}); err != nil {
 			t.Errorf("a small file: got %v want success", err)
 		}
 		if _, err := w.Upload(t.Context(), causeOf("wks_one"), large); !fault.Is(err, fault.Unavailable) {

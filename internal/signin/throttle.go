@@ -51,8 +51,8 @@ type throttle struct {
 	swept time.Time
 }
 
-// limit is the number of attempts under a name. If burst is set, burst attempts
-// are available at once and the others one per pace.
+// limit limits the attempts with one key, such as an account or a network. If
+// burst is set, burst attempts are available at once and the others one per pace.
 type limit struct {
 	name  string
 	most  int

@@ -216,7 +216,7 @@ func (c *Catalogue) Open(ctx context.Context, w connection.SandboxOptions) (map[
 		Seed     *int64 `json:"seed,omitzero"`
 		Currency string `json:"currency"`
 		Timezone string `json:"timezone"`
-	}{seed, string(w.Home.Currency), w.Home.Zone})
+	}{seed, string(w.Defaults.Currency), w.Defaults.Zone})
 	if err != nil {
 		return nil, fmt.Errorf("write request: %w", err)
 	}

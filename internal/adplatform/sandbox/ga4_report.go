@@ -48,7 +48,7 @@ type ga4Order struct {
 // as a number.
 type ga4Number int
 
-// UnmarshalJSON accepts both forms.
+// UnmarshalJSON accepts a JSON number or a string.
 func (n *ga4Number) UnmarshalJSON(b []byte) error {
 	v, err := strconv.Atoi(strings.Trim(string(b), `"`))
 	*n = ga4Number(v)

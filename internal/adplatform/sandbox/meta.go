@@ -221,10 +221,10 @@ func (c metaCall) serveAccount(a *Account, edge string) {
 	case "GET campaigns":
 		c.writeList(len(a.Campaigns), func(i int) any { return c.selectFields(c.campaignNode(a, a.Campaigns[i])) })
 	case "GET adsets":
-		groups := metaGroups(a)
+		groups := allGroups(a)
 		c.writeList(len(groups), func(i int) any { return c.selectFields(c.groupNode(a, groups[i])) })
 	case "GET ads":
-		ads := metaAds(a)
+		ads := allAds(a)
 		c.writeList(len(ads), func(i int) any { return c.selectFields(c.adNode(a, ads[i])) })
 	case "GET customaudiences":
 		c.writeList(len(a.Audiences), func(i int) any { return c.selectFields(audienceNode(a.Audiences[i])) })

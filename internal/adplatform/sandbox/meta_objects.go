@@ -175,15 +175,15 @@ func audienceNode(audience *Audience) map[string]any {
 	}
 }
 
-func metaGroups(a *Account) (groups []*Group) {
+func allGroups(a *Account) (groups []*Group) {
 	for _, campaign := range a.Campaigns {
 		groups = append(groups, campaign.Groups...)
 	}
 	return groups
 }
 
-func metaAds(a *Account) (ads []*Ad) {
-	for _, g := range metaGroups(a) {
+func allAds(a *Account) (ads []*Ad) {
+	for _, g := range allGroups(a) {
 		ads = append(ads, g.Ads...)
 	}
 	return ads

@@ -48,7 +48,7 @@ func room(l policy.Limit) int {
 
 func (w *writer) field(l policy.Limit, angle string, c *policy.Copy) []string {
 	n := max(1, counts[l.Channel+" "+l.Field])
-	t := want{angle: angle, room: room(l), limit: l}
+	t := lineRules{angle: angle, room: room(l), limit: l}
 	switch l.Field {
 	case "headlines":
 		return w.headlines(n, t)
@@ -102,7 +102,7 @@ func one(text string) []string {
 // headlines are led by the angle; the others bring in what else there is to
 // say, and one or two ask for the action. Lines of other variants come only
 // where there would be too few.
-func (w *writer) headlines(n int, t want) []string {
+func (w *writer) headlines(n int, t lineRules) []string {
 	var list []string
 	asked := n
 	n = w.share(n, t)
@@ -123,7 +123,7 @@ func (w *writer) headlines(n int, t want) []string {
 		list, t.shun, t.alike = append(list, text), t.shun|l.uses, append(t.alike, l.uses&^named)
 	}
 	for asked > n && len(list) < min(asked, fewHeadlines) {
-		text, _ := w.pick(button, want{room: t.room, limit: t.limit, taken: list, unused: true})
+		text, _ := w.pick(button, lineRules{room: t.room, limit: t.limit, taken: list, unused: true})
 		if text == "" {
 			break
 		}
@@ -136,7 +136,7 @@ func (w *writer) headlines(n int, t want) []string {
 const fewHeadlines = 6
 
 // headline picks one; needed says that a poor one is better than none.
-func (w *writer) headline(t want, ask, needed bool) (string, line) {
+func (w *writer) headline(t lineRules, ask, needed bool) (string, line) {
 	other, used, last := t, t, t
 	other.angle = ""
 	used.unused, last.angle, last.unused, last.fact, last.lead, last.alike = false, "", false, false, false, nil
@@ -145,7 +145,7 @@ func (w *writer) headline(t want, ask, needed bool) (string, line) {
 			return text, l
 		}
 	}
-	for _, u := range []want{t, other} {
+	for _, u := range []lineRules{t, other} {
 		if text, l := w.pick(head, u); text != "" {
 			return text, l
 		}
@@ -153,7 +153,7 @@ func (w *writer) headline(t want, ask, needed bool) (string, line) {
 	if !needed {
 		return "", line{}
 	}
-	for _, u := range []want{used, last} {
+	for _, u := range []lineRules{used, last} {
 		if text, l := w.pick(head, u); text != "" {
 			return text, l
 		}
@@ -163,7 +163,7 @@ func (w *writer) headline(t want, ask, needed bool) (string, line) {
 
 // share is how many of the headlines that fit one variant may take, so that
 // something is left for the others.
-func (w *writer) share(n int, t want) int {
+func (w *writer) share(n int, t lineRules) int {
 	if n <= 3 {
 		return n
 	}
@@ -184,7 +184,7 @@ func (w *writer) share(n int, t want) int {
 const mostPlain = 3
 
 // captions are the few words under a headline: a fact or the action.
-func (w *writer) captions(n int, t want, headlines []string) []string {
+func (w *writer) captions(n int, t lineRules, headlines []string) []string {
 	var list []string
 	var shun mask
 	for len(list) < n {
@@ -199,7 +199,7 @@ func (w *writer) captions(n int, t want, headlines []string) []string {
 			text, l = w.pick(button, u)
 		}
 		if text == "" && len(list) == 0 {
-			text, l = w.pick(button, want{room: t.room, limit: t.limit})
+			text, l = w.pick(button, lineRules{room: t.room, limit: t.limit})
 		}
 		if text == "" {
 			break
@@ -217,7 +217,7 @@ var plans = [][]role{
 	{hook, support, support, closing},
 }
 
-func (w *writer) descriptions(n int, t want) []string {
+func (w *writer) descriptions(n int, t lineRules) []string {
 	var list []string
 	var shun mask
 	for len(list) < n {
@@ -241,7 +241,7 @@ func (w *writer) descriptions(n int, t want) []string {
 	return list
 }
 
-func (w *writer) longHeadline(t want, headlines []string) string {
+func (w *writer) longHeadline(t lineRules, headlines []string) string {
 	t.taken = headlines
 	text, l := w.pick(hook, t)
 	if text == "" {
@@ -251,13 +251,13 @@ func (w *writer) longHeadline(t want, headlines []string) string {
 	if text == "" {
 		return strings.Join(headlines[:min(1, len(headlines))], "")
 	}
-	if more, _ := w.pick(support, want{room: t.room - t.limit.Length(text) - 1, limit: t.limit, said: l.uses}); more != "" {
+	if more, _ := w.pick(support, lineRules{room: t.room - t.limit.Length(text) - 1, limit: t.limit, said: l.uses}); more != "" {
 		return text + " " + strings.TrimSuffix(more, ".")
 	}
 	return strings.TrimSuffix(text, ".")
 }
 
-func (w *writer) preheader(t want) string {
+func (w *writer) preheader(t lineRules) string {
 	t.angle, t.statement = "", true
 	if picked := w.picked[w.channel]; len(picked) > 0 {
 		t.said = picked[len(picked)-1].uses
@@ -274,7 +274,7 @@ func (w *writer) preheader(t want) string {
 }
 
 // running is the text of a post, a message or a notification.
-func (w *writer) running(t want, headlines []string) string {
+func (w *writer) running(t lineRules, headlines []string) string {
 	plan := []role{hook, support, offering, closing}
 	switch {
 	case t.room >= 250:
@@ -329,7 +329,7 @@ func (w *writer) finish(text string, link bool) string {
 }
 
 // body is a letter: what it is, what speaks for it, the offer, what to do.
-func (w *writer) body(t want) string {
+func (w *writer) body(t lineRules) string {
 	f := w.f
 	var paragraphs []string
 	add := func(text string) {
@@ -345,13 +345,13 @@ func (w *writer) body(t want) string {
 	if points := w.points(said); len(points) > 2 && w.random.IntN(2) == 0 {
 		add(strings.Join(points, "\n"))
 	} else if !w.skips() {
-		text, more := w.compose([]role{support, support, support}, want{room: 400, limit: t.limit, said: said, taken: taken, fluent: true})
+		text, more := w.compose([]role{support, support, support}, lineRules{room: 400, limit: t.limit, said: said, taken: taken, fluent: true})
 		add(text)
 		said |= more
 	}
-	text, offered := w.compose([]role{offering, offering}, want{room: 300, limit: t.limit, said: said, taken: taken, fluent: true})
+	text, offered := w.compose([]role{offering, offering}, lineRules{room: 300, limit: t.limit, said: said, taken: taken, fluent: true})
 	add(text)
-	end, _ := w.compose([]role{closing}, want{room: 200, limit: t.limit, said: offered & usesAsk})
+	end, _ := w.compose([]role{closing}, lineRules{room: 200, limit: t.limit, said: offered & usesAsk})
 	add(w.finish(end, w.domain != ""))
 	add(f.brand)
 	return strings.Join(paragraphs, "\n\n")
@@ -375,11 +375,11 @@ func (w *writer) points(said mask) []string {
 }
 
 // scenes is a script for moving pictures: what is seen and what is said.
-func (w *writer) scenes(t want) string {
-	titles := w.headlines(2, want{angle: t.angle, room: 40, limit: t.limit})
-	voice, said := w.compose([]role{hook, support}, want{angle: t.angle, room: 130, limit: t.limit, taken: titles})
-	more, _ := w.compose([]role{support, offering}, want{room: 110, limit: t.limit, said: said, taken: titles})
-	end, _ := w.compose([]role{closing}, want{room: 40, limit: t.limit, said: named})
+func (w *writer) scenes(t lineRules) string {
+	titles := w.headlines(2, lineRules{angle: t.angle, room: 40, limit: t.limit})
+	voice, said := w.compose([]role{hook, support}, lineRules{angle: t.angle, room: 130, limit: t.limit, taken: titles})
+	more, _ := w.compose([]role{support, offering}, lineRules{room: 110, limit: t.limit, said: said, taken: titles})
+	end, _ := w.compose([]role{closing}, lineRules{room: 40, limit: t.limit, said: named})
 	var lines []string
 	add := func(label, text string) {
 		if text != "" {
@@ -403,7 +403,7 @@ func (w *writer) scenes(t want) string {
 }
 
 // spoken is a script for the ear.
-func (w *writer) spoken(t want) string {
+func (w *writer) spoken(t lineRules) string {
 	name := ""
 	if w.f.name != "" {
 		name = " " + w.f.name + "."

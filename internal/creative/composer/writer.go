@@ -186,8 +186,8 @@ func (w *writer) keep(channel string, _ policy.Copy) {
 	}
 }
 
-// want says what a line should be like.
-type want struct {
+// lineRules are the rules for one line.
+type lineRules struct {
 	angle string
 	// room is how long it may be, counted as limit does.
 	room  int
@@ -217,7 +217,7 @@ type want struct {
 }
 
 // pick chooses a line and the text of it that fits; "" where none does.
-func (w *writer) pick(place role, t want) (string, line) {
+func (w *writer) pick(place role, t lineRules) (string, line) {
 	var best line
 	bestText, least := "", 1e9
 	t.here = w.picked[w.channel]
@@ -276,7 +276,7 @@ func (f *facts) knows(said mask) bool {
 }
 
 // score is lower for lines that say something new.
-func (w *writer) score(l *line, t want) float64 {
+func (w *writer) score(l *line, t lineRules) float64 {
 	score := w.random.Float64() * 3
 	score += 5*float64(w.now.lines[l.id]) + 2*float64(w.now.templates[l.from])
 	score += 2 * float64(bits(l.uses&t.shun&^named))
@@ -352,7 +352,7 @@ var squeezed = strings.NewReplacer(" and ", " & ", " per month", "/month", " per
 
 // open picks a line; an opening of the angle if there is one, and in running
 // text one that names the thing.
-func (w *writer) open(place role, t want) (string, line) {
+func (w *writer) open(place role, t lineRules) (string, line) {
 	if place != hook {
 		return w.pick(place, t)
 	}
@@ -381,7 +381,7 @@ var wanting = newPattern(`^(?:Looking|Need|Shopping|Thinking|In the mood|How abo
 
 // compose puts a text together: a line for each role, as far as there is room.
 // The first and the closing line come before the ones between.
-func (w *writer) compose(plan []role, t want) (string, mask) {
+func (w *writer) compose(plan []role, t lineRules) (string, mask) {
 	texts := make([]string, len(plan))
 	room := t.room
 	said := t.said

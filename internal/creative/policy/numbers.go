@@ -138,7 +138,7 @@ func parseNumber(tokens []token, i int) (number, int) {
 		return f, i
 	}
 	if by, ok := multipliers[tokenTextAt(tokens, k)]; ok && !f.parts {
-		f.multiply(by, tokenTextAt(tokens, k))
+		f.applyUnit(by, tokenTextAt(tokens, k))
 		k++
 	}
 	if tokenTextAt(tokens, k) == "+" {
@@ -239,17 +239,17 @@ func (f *number) addValue(number string) {
 	f.values = append(f.values, formatValue(v))
 }
 
-// multiply multiplies the values. A letter can also be a unit, so "100 m" keeps
-// the value 100.
-func (f *number) multiply(by float64, word string) {
+// applyUnit multiplies the values by the factor of a unit. A letter can also be
+// another unit, so "100 m" keeps the value 100.
+func (f *number) applyUnit(factor float64, unit string) {
 	for _, value := range slices.Clone(f.values) {
 		v, _ := strconv.ParseFloat(value, 64)
-		f.values = append(f.values, formatValue(v*by))
+		f.values = append(f.values, formatValue(v*factor))
 	}
-	if len(word) > 1 {
+	if len(unit) > 1 {
 		f.values = f.values[len(f.values)/2:]
 	}
-	f.unit, f.digits = word, max(f.digits, 2)
+	f.unit, f.digits = unit, max(f.digits, 2)
 }
 
 func formatValue(v float64) string { return strconv.FormatFloat(v, 'g', 12, 64) }

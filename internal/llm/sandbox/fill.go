@@ -212,6 +212,8 @@ func (f *schemaFiller) nextText(most int) string {
 	return f.applyFault(text, most)
 }
 
+// nextIndex returns the next index. nextText uses it for openings and words,
+// modulo their numbers.
 func (f *schemaFiller) nextIndex() int {
 	f.used++
 	return f.used - 1

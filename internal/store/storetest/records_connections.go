@@ -34,7 +34,7 @@ func source(name, account string) connection.Source {
 
 func (w *Fixture) connectionSteps() []Step {
 	s, jobs, tries := w.Connections(), w.DB.Jobs(), 0
-	var feed connection.Feed
+	var feed connection.KnownSource
 	var claimed []job.Job
 	find := func(name string, src connection.Source) Step {
 		return Step{"connection." + name, false, func(ctx context.Context) (err error) {
@@ -201,7 +201,7 @@ func recordsConnectionLists(t *testing.T, w *Fixture) {
 func recordsSourceRace(t *testing.T, w *Fixture) {
 	s := w.Connections()
 	const callers = 24
-	var feeds [callers]connection.Feed
+	var feeds [callers]connection.KnownSource
 	together(callers, func(i int) {
 		var err error
 		name := []string{"Web shop", "WEB SHOP", "web shop"}[i%3]
