@@ -1,10 +1,10 @@
 // Package fairqueue limits work of which only some may run at once, such as
 // queries of facts. The next turn goes to the founder whose workspaces have used
-// the least time, and among these to the workspace that has used the least;
-// where two have used the same, to the one with less work waiting. So nobody
-// gets more by having many workspaces, and a caller with little work waits for
-// one turn of others at most, however much they have waiting. Where no workspace
-// is known, the network of the caller stands for it.
+// the least time, and among these to the workspace that has used the least. If
+// two have used the same, it goes to the one with less work waiting. So a founder
+// gains nothing by having many workspaces, and a caller with little work waits
+// for one turn of others at most, however much they have waiting. Without a
+// workspace, the network of the caller is used instead.
 package fairqueue
 
 import (
@@ -23,14 +23,13 @@ import (
 type Limits struct {
 	// Work names the work in messages, in the plural.
 	Work string
-	// Running is how much runs at once. One founder may use all places but the
-	// last one, and so may work in the background, so that others do not wait
-	// until this work has ended.
+	// Running is the number of places; one founder, and background work, may use
+	// Running−1, so that others do not wait until this work has ended.
 	Running int
-	// PerWorkspace is how many requests a workspace may have running and
-	// waiting.
+	// PerWorkspace is the number of requests of a workspace that may run and
+	// wait.
 	PerWorkspace int
-	// Caller names in messages what PerWorkspace limits where it is not a
+	// Caller is the name of what PerWorkspace limits, in messages. Empty means
 	// workspace.
 	Caller string
 }
@@ -39,15 +38,16 @@ type Limits struct {
 type FounderOf func(ctx context.Context, workspace ident.ID) (ident.ID, error)
 
 const (
-	// requestsInRow is how many turns of requests come before one of work in
-	// the background that waits.
-	requestsInRow = 4
-	// turnCost is what a turn counts for besides its time, so that turns
-	// alternate also where they take no time.
+	// requestsPerBackground is the number of turns of requests before one of
+	// background work, if both wait.
+	requestsPerBackground = 4
+	// turnCost is added to each turn's time, so that very short turns alternate
+	// too.
 	turnCost = time.Millisecond
-	// maxRemembered is how many members are remembered that have no work.
+	// maxRemembered is the number of members without work whose used time is
+	// kept.
 	maxRemembered = 10_000
-	// retryAfter is when a caller may try again for whom a wait was too long.
+	// retryAfter is when a caller may retry after a timeout.
 	retryAfter = 5 * time.Second
 )
 
@@ -55,57 +55,60 @@ const (
 type Queue struct {
 	limits  Limits
 	founder FounderOf
-	// share is how much of one founder runs at once.
-	share int
+	// maxPerFounder is the number of turns of one founder that run at once.
+	maxPerFounder int
 
 	mu                   sync.Mutex
 	free                 int
 	running              map[ident.ID]int // by founder
-	requests, background rank
-	// inRow is how many turns of requests have come in a row while work in the
-	// background waited.
-	inRow int
+	requests, background class
+	// requestsSinceBackground is the number of turns of requests since the last
+	// turn of background work, while some waited.
+	requestsSinceBackground int
 }
 
-// rank is either the requests or the work in the background.
-type rank struct {
+// class is either the requests or the background work.
+type class struct {
 	running  int
 	waiting  []*turn // in the order of arrival
 	founders members
 }
 
-func (r *rank) drop(t *turn) {
-	r.waiting = slices.DeleteFunc(r.waiting, func(other *turn) bool { return other == t })
+func (c *class) dequeue(t *turn) {
+	c.waiting = slices.DeleteFunc(c.waiting, func(other *turn) bool { return other == t })
 }
 
 // turn is one piece of work.
 type turn struct {
 	ready                  chan struct{}
 	founderID, workspaceID ident.ID
-	rank                   *rank
+	class                  *class
 	founder, workspace     *member
 	began                  time.Time
 }
 
-// New returns an empty queue. With a nil founder, every workspace is its own.
+// New returns an empty queue. With a nil founder, every workspace is its own
+// founder.
 func New(l Limits, founder FounderOf) *Queue {
-	return &Queue{limits: l, founder: founder, share: max(l.Running-1, 1), free: l.Running, running: map[ident.ID]int{}}
+	return &Queue{limits: l, founder: founder, maxPerFounder: max(l.Running-1, 1), free: l.Running, running: map[ident.ID]int{}}
 }
 
-// backgroundKey is the key of contexts of work in the background.
+// backgroundKey is the context key of background work.
 type backgroundKey struct{}
 
-// InBackground returns a context whose work comes after requests. Of five turns
-// one is left for such work, so that it goes on beside any number of requests.
+// InBackground returns a context whose work comes after requests. One of five
+// turns is left for background work, so that it proceeds beside any number of
+// requests.
 func InBackground(ctx context.Context) context.Context {
 	return context.WithValue(ctx, backgroundKey{}, true)
 }
 
-// yieldKey is the key of contexts with what Take does while it waits.
+// yieldKey is the context key of the function of WithYield.
 type yieldKey struct{}
 
-// WithYield returns a context in which Take calls give before it waits, and what
-// give returns when it has waited. Both may be called by several goroutines.
+// WithYield returns a context in which Take calls give before it waits, and the
+// function that give returns after the wait. Both may be called by several
+// goroutines.
 func WithYield(ctx context.Context, give func() (back func())) context.Context {
 	return context.WithValue(ctx, yieldKey{}, give)
 }
@@ -119,13 +122,13 @@ func yield(ctx context.Context) (back func()) {
 
 // Take waits for a turn. leave ends the work and must be called once.
 //
-// With a wait, a workspace at its limit is a rate_limit_exceeded fault, and a
-// turn that does not come in time an unavailable fault. Without one, and in the
-// background, work waits until ctx ends and is never refused.
+// If wait > 0, a workspace at its limit gets a rate_limit_exceeded fault, and a
+// turn that does not come in time is an unavailable fault. If wait is 0, or in
+// the background, Take waits until ctx ends and never refuses.
 func (q *Queue) Take(ctx context.Context, workspace ident.ID, wait time.Duration) (leave func(), err error) {
-	t := &turn{ready: make(chan struct{}), workspaceID: workspace, founderID: workspace, rank: &q.requests}
+	t := &turn{ready: make(chan struct{}), workspaceID: workspace, founderID: workspace, class: &q.requests}
 	if ctx.Value(backgroundKey{}) != nil {
-		t.rank, wait = &q.background, 0
+		t.class, wait = &q.background, 0
 	}
 	// Work without a workspace has no founder.
 	if q.founder != nil && workspace != "" {
@@ -157,8 +160,8 @@ func (q *Queue) Take(ctx context.Context, workspace ident.ID, wait time.Duration
 	case <-late:
 		err = q.tooLate(wait)
 	}
-	if !q.giveUp(t) {
-		// The turn came in the same moment.
+	if !q.cancel(t) {
+		// The turn came at the same time.
 		leave()
 	}
 	return nil, err
@@ -168,11 +171,11 @@ func (q *Queue) Take(ctx context.Context, workspace ident.ID, wait time.Duration
 func (q *Queue) join(t *turn, limited bool) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	t.founder = t.rank.founders.enter(t.founderID)
+	t.founder = t.class.founders.enter(t.founderID)
 	t.workspace = t.founder.workspaces.enter(t.workspaceID)
-	t.rank.waiting = append(t.rank.waiting, t)
+	t.class.waiting = append(t.class.waiting, t)
 	if limited && t.workspace.running+t.workspace.waiting > q.limits.PerWorkspace {
-		t.dismiss()
+		t.removeWaiting()
 		return q.tooMany()
 	}
 	q.next()
@@ -186,11 +189,11 @@ func (q *Queue) next() {
 		if t == nil {
 			return
 		}
-		t.rank.drop(t)
+		t.class.dequeue(t)
 		q.free--
-		t.rank.running++
+		t.class.running++
 		q.running[t.founderID]++
-		t.rank.founders.begin(t.founder)
+		t.class.founders.begin(t.founder)
 		t.founder.workspaces.begin(t.workspace)
 		t.began = now()
 		close(t.ready)
@@ -201,25 +204,25 @@ func (q *Queue) next() {
 func (q *Queue) pick() *turn {
 	request := q.first(&q.requests)
 	var background *turn
-	if q.background.running < q.share {
+	if q.background.running < q.maxPerFounder {
 		background = q.first(&q.background)
 	}
 	if background == nil {
 		return request
 	}
-	if request == nil || q.inRow >= requestsInRow {
-		q.inRow = 0
+	if request == nil || q.requestsSinceBackground >= requestsPerBackground {
+		q.requestsSinceBackground = 0
 		return background
 	}
-	q.inRow++
+	q.requestsSinceBackground++
 	return request
 }
 
-// first returns the next work of a rank, nil if none may run.
-func (q *Queue) first(r *rank) *turn {
+// first returns the next work of a class, nil if none may run.
+func (q *Queue) first(c *class) *turn {
 	var best *turn
-	for _, t := range r.waiting {
-		if q.running[t.founderID] >= q.share {
+	for _, t := range c.waiting {
+		if q.running[t.founderID] >= q.maxPerFounder {
 			continue
 		}
 		if best == nil || t.before(best) {
@@ -246,38 +249,38 @@ func (q *Queue) leave(t *turn) {
 		m.running--
 		m.used += took
 	}
-	t.rank.running--
+	t.class.running--
 	if q.running[t.founderID]--; q.running[t.founderID] == 0 {
 		delete(q.running, t.founderID)
 	}
 	q.free++
-	t.remove()
+	t.releaseMembers()
 	q.next()
 }
 
-// giveUp removes work that waits. It returns false if the work may run already.
-func (q *Queue) giveUp(t *turn) bool {
+// cancel removes work that waits. It returns false if the work may already run.
+func (q *Queue) cancel(t *turn) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if !slices.Contains(t.rank.waiting, t) {
+	if !slices.Contains(t.class.waiting, t) {
 		return false
 	}
-	t.dismiss()
+	t.removeWaiting()
 	return true
 }
 
-// dismiss removes work that waits.
-func (t *turn) dismiss() {
-	t.rank.drop(t)
+// removeWaiting removes work that waits.
+func (t *turn) removeWaiting() {
+	t.class.dequeue(t)
 	t.founder.waiting--
 	t.workspace.waiting--
-	t.remove()
+	t.releaseMembers()
 }
 
-// remove drops the members of a turn that have no other work.
-func (t *turn) remove() {
-	t.founder.workspaces.remove(t.workspaceID)
-	t.rank.founders.remove(t.founderID)
+// releaseMembers removes the members of a turn that have no other work.
+func (t *turn) releaseMembers() {
+	t.founder.workspaces.removeIdle(t.workspaceID)
+	t.class.founders.removeIdle(t.founderID)
 }
 
 // now is the machine's own time, like that of its timers.

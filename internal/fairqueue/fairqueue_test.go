@@ -61,8 +61,8 @@ func (c *crowd) want(want ...ident.ID) {
 	if !slices.Equal(c.order, want) {
 		c.t.Errorf("got order %v want %v", c.order, want)
 	}
-	for _, r := range []*rank{&c.requests, &c.background} {
-		if c.free != c.limits.Running || len(c.running) != 0 || r.running != 0 || len(r.waiting) != 0 || len(r.founders.byID) != 0 || r.founders.present != 0 {
+	for _, r := range []*class{&c.requests, &c.background} {
+		if c.free != c.limits.Running || len(c.running) != 0 || r.running != 0 || len(r.waiting) != 0 || len(r.founders.byID) != 0 || r.founders.withWork != 0 {
 			c.t.Errorf("got %d free places, %v running and %+v want an empty queue", c.free, c.running, *r)
 		}
 	}

@@ -7,14 +7,14 @@ import (
 	"fanfare/internal/ident"
 )
 
-// members share turns: the founders with work, or the workspaces of one.
+// members take turns: the founders with work, or the workspaces of one founder.
 type members struct {
 	byID map[ident.ID]*member
-	// present is how many of them have work.
-	present int
-	// level is the most that one of them had used when its turn came. Whoever
-	// waited then had used as much or more.
-	level time.Duration
+	// withWork is the number of members with work.
+	withWork int
+	// minUsed is the most that a member had used when its turn came. All that
+	// waited then had used at least as much. Members that return start here.
+	minUsed time.Duration
 }
 
 // member is a founder or a workspace.
@@ -26,15 +26,15 @@ type member struct {
 	workspaces members
 }
 
-// before reports whether m has used less than other. Members that are new to a
-// queue have used the same; then the one with less work waiting comes first, so
-// that a single call does not wait for one of each caller with many.
+// before reports whether m has used less than other. New members have used the
+// same; then the one with less work waiting comes first, so that a single call
+// does not wait for one of each caller with many.
 func (m *member) before(other *member) bool {
 	return m.used < other.used || m.used == other.used && m.waiting < other.waiting
 }
 
-// enter adds work that waits. A member without any begins at the level: it comes
-// before all that have used more, but can save nothing up.
+// enter adds work that waits. A member without waiting work starts at minUsed: it
+// comes before all that have used more, but gets no credit for idle time.
 func (s *members) enter(id ident.ID) *member {
 	m := s.byID[id]
 	if m == nil {
@@ -45,9 +45,9 @@ func (s *members) enter(id ident.ID) *member {
 		s.byID[id] = m
 	}
 	if m.waiting == 0 {
-		m.used = max(m.used, s.level)
+		m.used = max(m.used, s.minUsed)
 		if m.running == 0 {
-			s.present++
+			s.withWork++
 		}
 	}
 	m.waiting++
@@ -58,26 +58,26 @@ func (s *members) enter(id ident.ID) *member {
 func (s *members) begin(m *member) {
 	m.waiting--
 	m.running++
-	s.level = max(s.level, m.used)
+	s.minUsed = max(s.minUsed, m.used)
 	m.used += turnCost
 }
 
-// remove drops a member without work. What it has used is remembered as long as
-// others have work, because going away for a moment must be no advantage.
-func (s *members) remove(id ident.ID) {
+// removeIdle removes a member without work. Its used time is kept as long as
+// others have work, so that a member gains nothing by leaving and returning.
+func (s *members) removeIdle(id ident.ID) {
 	m := s.byID[id]
 	if m.running+m.waiting > 0 {
 		return
 	}
-	s.present--
+	s.withWork--
 	switch {
-	case s.present == 0:
+	case s.withWork == 0:
 		*s = members{}
-	case m.used <= s.level:
+	case m.used <= s.minUsed:
 		delete(s.byID, id)
-	case len(s.byID)-s.present > maxRemembered:
-		// Choice: all of them are forgotten at once, because there can be any
-		// number of networks of strangers.
+	case len(s.byID)-s.withWork > maxRemembered:
+		// Choice: all idle members are removed at once, because there can be any
+		// number of networks of anonymous callers.
 		maps.DeleteFunc(s.byID, func(_ ident.ID, m *member) bool { return m.running+m.waiting == 0 })
 	}
 }

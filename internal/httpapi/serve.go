@@ -255,7 +255,7 @@ func (a *API) perform(r *request, path string) {
 		ctx.limit += longestWait
 	}
 	defer ctx.end()
-	res, err := a.operate(ctx, r)
+	res, err := a.readAndRun(ctx, r)
 	a.leavePlace(r)
 	// The connection of a critical request is kept until the response is read,
 	// unless the founder has many of them.
@@ -323,9 +323,9 @@ func noRoute() error {
 	return fault.New(fault.RouteNotFound, "There is no such path. Paths are exact, without a trailing slash; see /openapi/v1.json for all of them.")
 }
 
-// operate reads the body and runs the operation. A POST with a used
+// readAndRun reads the body and runs the operation. A POST with a used
 // Idempotency-Key gets the stored response.
-func (a *API) operate(ctx context.Context, r *request) (response, error) {
+func (a *API) readAndRun(ctx context.Context, r *request) (response, error) {
 	defer a.releaseBody(r)
 	if err := a.readBody(r); err != nil {
 		return response{}, err

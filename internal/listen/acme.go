@@ -28,10 +28,10 @@ type managed struct {
 	cancel context.CancelFunc
 }
 
-// manage prepares the certificates of cfg.Domains. The ACME authority connects
-// to port 443 of each domain, which must lead to addr. So call begin when
-// connections are served.
-func manage(ctx context.Context, cfg Config, addr net.Addr, noise *rateLimitedLog, log *slog.Logger) (*managed, error) {
+// manage prepares the certificates of cfg.Domains. The ACME authority connects to
+// port 443 of each domain, which must lead to addr. Call begin after Serve
+// starts.
+func manage(ctx context.Context, cfg Config, addr net.Addr, clientLog *rateLimitedLog, log *slog.Logger) (*managed, error) {
 	host, port, err := challengeAddress(addr)
 	if err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func manage(ctx context.Context, cfg Config, addr net.Addr, noise *rateLimitedLo
 			return nil, err
 		}
 	}
-	logger := zap.New(&bridge{noise: noise})
+	logger := zap.New(&zapToSlog{clientLog: clientLog})
 	issuer.Logger = logger
 
 	m := &managed{}
@@ -115,33 +115,33 @@ func report(log *slog.Logger) func(context.Context, string, map[string]any) erro
 	}
 }
 
-// bridge forwards certmagic's warnings and errors. They are rate limited,
+// zapToSlog forwards certmagic's warnings and errors. They are rate limited,
 // because any client's handshake can cause them.
-type bridge struct {
-	noise  *rateLimitedLog
-	fields []zapcore.Field
+type zapToSlog struct {
+	clientLog *rateLimitedLog
+	fields    []zapcore.Field
 }
 
-func (b *bridge) Enabled(level zapcore.Level) bool { return level >= zapcore.WarnLevel }
+func (b *zapToSlog) Enabled(level zapcore.Level) bool { return level >= zapcore.WarnLevel }
 
-func (b *bridge) With(fields []zapcore.Field) zapcore.Core {
-	return &bridge{noise: b.noise, fields: append(slices.Clip(b.fields), fields...)}
+func (b *zapToSlog) With(fields []zapcore.Field) zapcore.Core {
+	return &zapToSlog{clientLog: b.clientLog, fields: append(slices.Clip(b.fields), fields...)}
 }
 
-func (b *bridge) Check(e zapcore.Entry, to *zapcore.CheckedEntry) *zapcore.CheckedEntry {
+func (b *zapToSlog) Check(e zapcore.Entry, to *zapcore.CheckedEntry) *zapcore.CheckedEntry {
 	if b.Enabled(e.Level) {
 		return to.AddCore(e, b)
 	}
 	return to
 }
 
-func (b *bridge) Write(e zapcore.Entry, fields []zapcore.Field) error {
+func (b *zapToSlog) Write(e zapcore.Entry, fields []zapcore.Field) error {
 	values := zapcore.NewMapObjectEncoder()
 	for _, f := range append(slices.Clip(b.fields), fields...) {
 		f.AddTo(values)
 	}
-	b.noise.warn("certificate manager", "report", e.Message, "values", values.Fields)
+	b.clientLog.warn("certificate manager", "report", e.Message, "values", values.Fields)
 	return nil
 }
 
-func (b *bridge) Sync() error { return nil }
+func (b *zapToSlog) Sync() error { return nil }

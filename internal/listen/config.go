@@ -102,7 +102,7 @@ func (c Config) Check(now time.Time) []error {
 			}
 		}
 	case ModeFile:
-		_, errs := readPair(c.CertFile, c.KeyFile, now)
+		_, errs := readCertFiles(c.CertFile, c.KeyFile, now)
 		faults = append(faults, errs...)
 	case ModeACME:
 		faults = append(faults, checkDir(c.Dir)...)
@@ -262,6 +262,9 @@ func validHost(name string) bool {
 }
 
 // nearest returns the choice with the fewest single-letter edits from word.
+//
+// Choice: it repeats package nearest, because this package imports no other
+// package of this module. It always returns a choice, however far.
 func nearest(word string, choices []string) string {
 	return slices.MinFunc(choices, func(a, b string) int {
 		return cmp.Compare(distance(strings.ToLower(word), a), distance(strings.ToLower(word), b))

@@ -11,13 +11,13 @@ import (
 	"time"
 )
 
-// speech is the protocol that the first bytes of a connection announce.
-type speech int
+// protocol is the protocol that the first bytes of a connection announce.
+type protocol int
 
 const (
-	speaksHTTP1 speech = iota // or anything else: the HTTP/1.1 server refuses it
-	speaksHTTP2
-	speaksTLS
+	protocolHTTP1 protocol = iota // or anything else: the HTTP/1.1 server refuses it
+	protocolHTTP2
+	protocolTLS
 )
 
 const (
@@ -33,13 +33,13 @@ type conn struct {
 	release func()
 	once    sync.Once
 
-	// prefix is the unit of the cap per address, and network are its
-	// connections; exempt ones have no such cap. index is the position in
-	// places.all.
-	prefix  netip.Prefix
-	network *networkConns
-	exempt  bool
-	index   int
+	// network is the unit of the cap per network, and siblings are the
+	// connections of that network; exempt ones have no such cap. index is the
+	// position in places.all.
+	network  netip.Prefix
+	siblings *networkConns
+	exempt   bool
+	index    int
 	// progress is what the requests of the connection do.
 	progress Progress
 	// writing is the number of writes in progress.
@@ -49,8 +49,8 @@ type conn struct {
 	stalled  atomic.Bool
 	mu       sync.Mutex
 	patience patience
-	// until is the server's write deadline, if any; deadline is the one that
-	// holds.
+	// until is the server's write deadline, if any; deadline is the one in
+	// effect.
 	until, deadline time.Time
 }
 
@@ -128,7 +128,7 @@ func (c *conn) SetDeadline(t time.Time) error {
 
 // sniff waits for the first bytes and returns their protocol, without consuming
 // them. It reads no more than necessary: one byte for TLS.
-func (c *conn) sniff() (speech, error) {
+func (c *conn) sniff() (protocol, error) {
 	var buf [len(preface)]byte
 	for n := 0; ; {
 		m, err := c.Conn.Read(buf[n:])
@@ -136,13 +136,13 @@ func (c *conn) sniff() (speech, error) {
 		c.ahead = buf[:n]
 		switch {
 		case n > 0 && buf[0] == tlsRecord:
-			return speaksTLS, nil
+			return protocolTLS, nil
 		case n == len(preface) && string(buf[:n]) == preface:
-			return speaksHTTP2, nil
+			return protocolHTTP2, nil
 		case n > 0 && !strings.HasPrefix(preface, string(buf[:n])):
-			return speaksHTTP1, nil
+			return protocolHTTP1, nil
 		case err != nil:
-			return speaksHTTP1, err
+			return protocolHTTP1, err
 		}
 	}
 }

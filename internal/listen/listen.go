@@ -17,9 +17,9 @@ import (
 	"time"
 )
 
-// greetTimeout limits the time from accept to the end of the TLS handshake. One
-// timer covers both, so that a slow client cannot use it twice.
-const greetTimeout = 5 * time.Second
+// handshakeTimeout limits the time from accept to the end of the TLS handshake.
+// One timer covers both, so that a slow client cannot use it twice.
+const handshakeTimeout = 5 * time.Second
 
 // PlainHandler responds to a request that did not arrive over TLS. The
 // connection is closed after the response. mayRevoke allows it to revoke a
@@ -31,20 +31,20 @@ type PlainHandler func(w http.ResponseWriter, r *http.Request, mayRevoke bool)
 type Listener struct {
 	cfg       Config
 	now       func() time.Time
-	noise     *rateLimitedLog
+	clientLog *rateLimitedLog
 	base      net.Listener
 	places    *places
 	tls       *tls.Config // nil in proxy mode
 	authority *authority  // auto mode only
 	managed   *managed    // acme mode only
 
-	mu       sync.Mutex
-	secure   *serverPair
-	plain    *serverPair    // nil in proxy mode
-	conns    map[*conn]bool // every open connection; true once it has sent bytes
-	greeting sync.WaitGroup
-	stop     chan struct{} // closed when Shutdown begins
-	finished chan struct{} // closed when Shutdown ends
+	mu         sync.Mutex
+	secure     *serverPair
+	plain      *serverPair    // nil in proxy mode
+	conns      map[*conn]bool // every open connection; true once it has sent bytes
+	handshakes sync.WaitGroup
+	stop       chan struct{} // closed when Shutdown begins
+	finished   chan struct{} // closed when Shutdown ends
 }
 
 // Open checks cfg, prepares the certificate and opens the port. Connections
@@ -71,13 +71,13 @@ func Open(ctx context.Context, cfg Config, now func() time.Time, log *slog.Logge
 func open(ctx context.Context, base net.Listener, cfg Config, now func() time.Time, log *slog.Logger) (*Listener, error) {
 	cfg = cfg.withDefaults()
 	l := &Listener{
-		cfg:      cfg,
-		now:      now,
-		noise:    newQuiet(log, now),
-		base:     base,
-		conns:    make(map[*conn]bool),
-		stop:     make(chan struct{}),
-		finished: make(chan struct{}),
+		cfg:       cfg,
+		now:       now,
+		clientLog: newRateLimitedLog(log, now),
+		base:      base,
+		conns:     make(map[*conn]bool),
+		stop:      make(chan struct{}),
+		finished:  make(chan struct{}),
 	}
 	l.places = newPlaces(cfg.MaxConns, cfg.MaxConnsPerIP, func(a netip.Addr) bool {
 		// Choice: trusted proxies are exempt like loopback, because they
@@ -93,13 +93,13 @@ func open(ctx context.Context, base net.Listener, cfg Config, now func() time.Ti
 		l.authority = a
 		l.tls = tlsConfig(a.certificate, now)
 	case ModeFile:
-		p, err := openPair(cfg.CertFile, cfg.KeyFile, now, log)
+		p, err := openCertFiles(cfg.CertFile, cfg.KeyFile, now, log)
 		if err != nil {
 			return nil, err
 		}
 		l.tls = tlsConfig(p.certificate, now)
 	case ModeACME:
-		m, err := manage(ctx, cfg, base.Addr(), l.noise, log)
+		m, err := manage(ctx, cfg, base.Addr(), l.clientLog, log)
 		if err != nil {
 			return nil, err
 		}
@@ -139,7 +139,7 @@ func (l *Listener) Authority() (file, fingerprint string) {
 // Serve serves connections until Shutdown has finished; then it returns nil. It
 // returns an error if the port fails. It can be called once.
 func (l *Listener) Serve(secure http.Handler, plain PlainHandler) error {
-	if err := l.openDoors(secure, plain); err != nil {
+	if err := l.startServers(secure, plain); err != nil {
 		return err
 	}
 	if err := l.accept(); err != nil {
@@ -151,17 +151,17 @@ func (l *Listener) Serve(secure http.Handler, plain PlainHandler) error {
 	return nil
 }
 
-func (l *Listener) openDoors(secure http.Handler, plain PlainHandler) error {
+func (l *Listener) startServers(secure http.Handler, plain PlainHandler) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.secure != nil {
 		return errors.New("serve was called twice on one listener")
 	}
 	if l.cfg.Mode == ModeProxy {
-		l.secure = l.newDoor(&forwarding{cfg: l.cfg, secure: secure, plain: plain, noise: l.noise}, l.cfg.WriteTimeout)
+		l.secure = l.newServerPair(&forwarding{cfg: l.cfg, secure: secure, plain: plain, clientLog: l.clientLog}, l.cfg.WriteTimeout)
 	} else {
-		l.secure = l.newDoor(secure, l.cfg.WriteTimeout)
-		l.plain = l.newDoor(refusal(plain), refusalTimeout).hurry()
+		l.secure = l.newServerPair(secure, l.cfg.WriteTimeout)
+		l.plain = l.newServerPair(refusal(plain), refusalTimeout).withShortTimeouts()
 	}
 	if l.stopping() {
 		return nil
@@ -200,7 +200,7 @@ func (l *Listener) accept() error {
 			return fmt.Errorf("accept on %s: %w", l.base.Addr(), err)
 		default:
 			pause = min(max(2*pause, 5*time.Millisecond), time.Second)
-			l.noise.warn("connection not accepted", "error", err)
+			l.clientLog.warn("connection not accepted", "error", err)
 			select {
 			case <-time.After(pause):
 			case <-l.stop:
@@ -220,34 +220,34 @@ func (l *Listener) admitConn(c net.Conn) {
 		l.mu.Unlock()
 	}
 	if !l.places.admit(counted) {
-		l.noise.warn("connection closed, too many are open", "peer", c.RemoteAddr().String())
+		l.clientLog.warn("connection closed, too many are open", "peer", c.RemoteAddr().String())
 		_ = c.Close()
 		return
 	}
-	if !l.remember(counted) {
+	if !l.register(counted) {
 		_ = counted.Close()
 		return
 	}
 	go l.detectProtocol(counted)
 }
 
-// remember registers a connection before its greeting. It returns false once
-// Shutdown has begun.
-func (l *Listener) remember(c *conn) bool {
+// register adds a connection before its handshake. It returns false once Shutdown
+// has begun.
+func (l *Listener) register(c *conn) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.stopping() {
 		return false
 	}
 	l.conns[c] = false
-	l.greeting.Add(1)
+	l.handshakes.Add(1)
 	return true
 }
 
 // detectProtocol detects the protocol of c and passes c to the server for it.
 func (l *Listener) detectProtocol(c *conn) {
-	defer l.greeting.Done()
-	late := time.AfterFunc(greetTimeout, func() { _ = c.Close() })
+	defer l.handshakes.Done()
+	late := time.AfterFunc(handshakeTimeout, func() { _ = c.Close() })
 	defer late.Stop()
 
 	kind, err := c.sniff()
@@ -262,11 +262,11 @@ func (l *Listener) detectProtocol(c *conn) {
 	l.mu.Unlock()
 	switch {
 	case l.tls == nil:
-		l.secure.admit(c, kind == speaksHTTP2)
-	case kind == speaksTLS:
+		l.secure.admit(c, kind == protocolHTTP2)
+	case kind == protocolTLS:
 		l.handshake(c)
 	default:
-		l.plain.admit(c, kind == speaksHTTP2)
+		l.plain.admit(c, kind == protocolHTTP2)
 	}
 }
 
@@ -275,7 +275,7 @@ func (l *Listener) detectProtocol(c *conn) {
 func (l *Listener) handshake(c *conn) {
 	tc := tls.Server(c, l.tls)
 	if err := tc.HandshakeContext(context.Background()); err != nil {
-		l.noise.debug("TLS handshake failed", "peer", c.RemoteAddr().String(), "error", err)
+		l.clientLog.debug("TLS handshake failed", "peer", c.RemoteAddr().String(), "error", err)
 		_ = tc.Close()
 		return
 	}
@@ -311,21 +311,21 @@ func (l *Listener) Shutdown(ctx context.Context) error {
 		l.managed.stop()
 	}
 	// A connection that has sent nothing has no request.
-	l.cut(func(spoke bool) bool { return !spoke })
+	l.closeConns(func(hasSent bool) bool { return !hasSent })
 	// This closes the TCP connections, because a TLS close waits seconds for
 	// each client that does not read.
-	defer context.AfterFunc(ctx, func() { l.cut(func(bool) bool { return true }) })()
+	defer context.AfterFunc(ctx, func() { l.closeConns(func(bool) bool { return true }) })()
 
-	greeted := make(chan struct{})
+	handshaken := make(chan struct{})
 	go func() {
-		l.greeting.Wait()
-		close(greeted)
+		l.handshakes.Wait()
+		close(handshaken)
 	}()
 	select {
-	case <-greeted:
+	case <-handshaken:
 	case <-ctx.Done():
 	}
-	l.settle(ctx)
+	l.waitForConnections(ctx)
 	l.mu.Lock()
 	servers := l.servers()
 	l.mu.Unlock()
@@ -341,20 +341,20 @@ func (l *Listener) Shutdown(ctx context.Context) error {
 	return errors.Join(append(errs, err)...)
 }
 
-// Limits of settle.
+// Limits of waitForConnections.
 const (
-	settleTime  = 500 * time.Millisecond
-	settleCheck = 5 * time.Millisecond
+	connectionsTimeout = 500 * time.Millisecond
+	connectionsCheck   = 5 * time.Millisecond
 )
 
-// settle waits briefly for connections to end. net/http considers an HTTP/2
-// connection idle from its first bytes, and would close it before the request
-// that follows them.
-func (l *Listener) settle(ctx context.Context) {
-	late, again := time.NewTimer(settleTime), time.NewTicker(settleCheck)
+// waitForConnections waits briefly for connections to end. net/http considers an
+// HTTP/2 connection idle from its first bytes, and would close it before the
+// request that follows them.
+func (l *Listener) waitForConnections(ctx context.Context) {
+	late, again := time.NewTimer(connectionsTimeout), time.NewTicker(connectionsCheck)
 	defer late.Stop()
 	defer again.Stop()
-	for l.open() > 0 {
+	for l.openConns() > 0 {
 		select {
 		case <-ctx.Done():
 			return
@@ -365,18 +365,19 @@ func (l *Listener) settle(ctx context.Context) {
 	}
 }
 
-func (l *Listener) open() int {
+func (l *Listener) openConns() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.conns)
 }
 
-// cut closes the connections that which selects.
-func (l *Listener) cut(which func(spoke bool) bool) {
+// closeConns closes the connections that which selects. hasSent is true for a
+// connection that has sent bytes.
+func (l *Listener) closeConns(which func(hasSent bool) bool) {
 	l.mu.Lock()
 	var picked []*conn
-	for c, spoke := range l.conns {
-		if which(spoke) {
+	for c, hasSent := range l.conns {
+		if which(hasSent) {
 			picked = append(picked, c)
 		}
 	}
@@ -409,9 +410,9 @@ func (l *Listener) stopping() bool {
 // servers returns every server that Serve has created. The caller must hold mu.
 func (l *Listener) servers() []*protocolServer {
 	var all []*protocolServer
-	for _, d := range []*serverPair{l.secure, l.plain} {
-		if d != nil {
-			all = append(all, d.one, d.two)
+	for _, p := range []*serverPair{l.secure, l.plain} {
+		if p != nil {
+			all = append(all, p.http1, p.http2)
 		}
 	}
 	return all

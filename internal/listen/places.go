@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// places holds the open connections, with a cap in total and one per address.
+// places has the open connections, with a cap in total and one per network.
 type places struct {
 	max, maxPerIP int
-	exempt        func(netip.Addr) bool // from the cap per address
+	exempt        func(netip.Addr) bool // from the cap per network
 	now           func() time.Time
 	start         time.Time
 
@@ -21,7 +21,7 @@ type places struct {
 	networks map[netip.Prefix]*networkConns
 }
 
-// networkConns are the connections of one address.
+// networkConns are the connections of one network.
 type networkConns struct{ conns []*conn }
 
 func newPlaces(maxConns, maxPerIP int, exempt func(netip.Addr) bool, now func() time.Time) *places {
@@ -35,15 +35,14 @@ func (p *places) clock() int64 { return max(1, p.now().Sub(p.start).Milliseconds
 // another connection to make room. It returns false only if the server works on
 // requests of verified callers on all connections. It never waits for a client.
 //
-// Choice: a connection that is idle, or whose request waits for its client,
-// costs the client nothing, so that a cap that refuses new connections would let
-// a few addresses keep all others out. A client whose connection was closed
-// opens another one. No list of trusted clients and no reserved places are
-// needed: nobody knows who a new connection belongs to, so that it must come in
-// first.
+// Choice: a connection that is idle, or whose request waits for its client, costs
+// the client nothing. A cap that refuses new connections would let a few networks
+// keep all others out. A client whose connection was closed opens another one.
+// Trusted clients and reserved places are not needed: the caller of a new
+// connection is unknown, so it must be accepted first.
 func (p *places) admit(c *conn) bool {
 	peer := peerOf(c.RemoteAddr().String())
-	c.prefix, c.exempt = network(peer), p.exempt(peer)
+	c.network, c.exempt = networkOf(peer), p.exempt(peer)
 	c.progress.state.Store(p.clock() << sinceShift)
 	for {
 		added, victim, state := p.add(c)
@@ -57,12 +56,12 @@ func (p *places) admit(c *conn) bool {
 }
 
 // add reserves a place for c. If a cap is reached, it returns the connection to
-// close first, nil if there is none. The cap per address gives way to requests
-// that the server works on; other limits bound their number.
+// close first, nil if there is none. The cap per network may be exceeded by
+// requests that the server works on; other limits bound their number.
 func (p *places) add(c *conn) (added bool, victim *conn, state progressState) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	own := p.networks[c.prefix]
+	own := p.networks[c.network]
 	if !c.exempt && own != nil && len(own.conns) >= p.maxPerIP {
 		victim, state = p.firstToClose(own.conns)
 	}
@@ -76,9 +75,9 @@ func (p *places) add(c *conn) (added bool, victim *conn, state progressState) {
 	}
 	if own == nil {
 		own = &networkConns{}
-		p.networks[c.prefix] = own
+		p.networks[c.network] = own
 	}
-	c.network = own
+	c.siblings = own
 	own.conns = append(own.conns, c)
 	c.index = len(p.all)
 	p.all = append(p.all, c)
@@ -94,18 +93,18 @@ func (p *places) remove(c *conn) {
 	p.all[c.index].index = c.index
 	p.all[last] = nil
 	p.all = p.all[:last]
-	own := c.network
+	own := c.siblings
 	i := slices.Index(own.conns, c)
 	if own.conns = slices.Delete(own.conns, i, i+1); len(own.conns) == 0 {
-		delete(p.networks, c.prefix)
+		delete(p.networks, c.network)
 	}
 }
 
-// firstToClose returns the connection to close for a new one, with its state,
-// nil if there is none. Those that are just idle or have a verified caller come
-// last. Among the others, those of the address with the most connections come
-// first, of these the idle ones, and then the one that has been so for the
-// longest time. Addresses without a cap come last. The caller must hold mu.
+// firstToClose returns the connection to close for a new one, with its state, nil
+// if there is none. Those that are just idle or have a verified caller come last.
+// Among the others, those of the network with the most connections come first, of
+// these the idle ones, and then the one that has been so for the longest time.
+// Networks without a cap come last. The caller must hold mu.
 func (p *places) firstToClose(conns []*conn) (first *conn, state progressState) {
 	now := p.clock()
 	var best, key closeKey
@@ -119,7 +118,7 @@ func (p *places) firstToClose(conns []*conn) (first *conn, state progressState) 
 		}
 		key.since, key.others = s.since(), 0
 		if !c.exempt {
-			key.others = len(c.network.conns)
+			key.others = len(c.siblings.conns)
 		}
 		if first == nil || key.before(best) {
 			first, state, best = c, s, key
@@ -175,9 +174,12 @@ func countedConn(nc net.Conn) *conn {
 	}
 }
 
-// network returns the unit of the cap per address. An IPv6 client has a whole
-// /56, so that a cap per single address would be ineffective.
-func network(a netip.Addr) netip.Prefix {
+// networkOf returns the unit of the cap per network. An IPv6 client has a whole
+// /56, so a cap per single address would be ineffective.
+//
+// Choice: it repeats ratelimit.Network, because this package imports no other
+// package of this module.
+func networkOf(a netip.Addr) netip.Prefix {
 	bits := 32
 	if a.Is6() {
 		bits = 56

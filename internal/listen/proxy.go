@@ -13,19 +13,19 @@ import (
 // scheme and client address only from a trusted proxy, and only if the headers
 // are unique and do not contradict each other (protocol S8).
 type forwarding struct {
-	cfg    Config
-	secure http.Handler
-	plain  PlainHandler
-	noise  *rateLimitedLog
+	cfg       Config
+	secure    http.Handler
+	plain     PlainHandler
+	clientLog *rateLimitedLog
 }
 
 func (f *forwarding) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	v := f.cfg.judge(peerOf(r.RemoteAddr), r.Header)
+	v := f.cfg.evaluate(peerOf(r.RemoteAddr), r.Header)
 	if v.client.IsValid() {
 		r.RemoteAddr = netip.AddrPortFrom(v.client, 0).String()
 	}
-	if v.doubt != nil {
-		f.noise.warn("request refused, not HTTPS by the proxy headers", "reason", v.doubt)
+	if v.err != nil {
+		f.clientLog.warn("request refused, not HTTPS by the proxy headers", "reason", v.err)
 	}
 	if v.secure {
 		f.secure.ServeHTTP(w, r)
@@ -38,30 +38,30 @@ func (f *forwarding) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.plain(w, r, false)
 }
 
-// verdict is the result of evaluating the headers of one request.
-type verdict struct {
+// forwardedInfo is the result of evaluating the headers of one request.
+type forwardedInfo struct {
 	secure bool
 	client netip.Addr // zero: the peer itself
-	doubt  error      // why the request does not count as HTTPS, and the fix
+	err    error      // why the request does not count as HTTPS, and the fix
 }
 
-func (c Config) judge(peer netip.Addr, h http.Header) verdict {
+func (c Config) evaluate(peer netip.Addr, h http.Header) forwardedInfo {
 	if !c.trusts(peer) {
-		return verdict{doubt: fmt.Errorf("%s is not in --trusted-proxies: add it if it is your proxy, else close the port to it", peer)}
+		return forwardedInfo{err: fmt.Errorf("%s is not in --trusted-proxies: add it if it is your proxy, else close the port to it", peer)}
 	}
 	scheme, client, err := c.origin(h)
 	if err != nil {
-		return verdict{doubt: err}
+		return forwardedInfo{err: err}
 	}
 	switch scheme {
 	case "https":
-		return verdict{secure: true, client: client}
+		return forwardedInfo{secure: true, client: client}
 	case "http":
-		return verdict{client: client, doubt: errors.New("the proxy says http: if clients do use https, TLS ends at another proxy before it; let that one set X-Forwarded-Proto and the others pass it on (nginx: proxy_set_header X-Forwarded-Proto $http_x_forwarded_proto)")}
+		return forwardedInfo{client: client, err: errors.New("the proxy says http: if clients do use https, TLS ends at another proxy before it; let that one set X-Forwarded-Proto and the others pass it on (nginx: proxy_set_header X-Forwarded-Proto $http_x_forwarded_proto)")}
 	case "":
-		return verdict{client: client, doubt: errors.New("neither X-Forwarded-Proto nor Forwarded names the scheme: let the proxy set X-Forwarded-Proto")}
+		return forwardedInfo{client: client, err: errors.New("neither X-Forwarded-Proto nor Forwarded names the scheme: let the proxy set X-Forwarded-Proto")}
 	default:
-		return verdict{client: client, doubt: fmt.Errorf("scheme %.20q is neither https nor http", scheme)}
+		return forwardedInfo{client: client, err: fmt.Errorf("scheme %.20q is neither https nor http", scheme)}
 	}
 }
 

@@ -98,16 +98,16 @@ func TestS8ProxyMatrix(t *testing.T) {
 					h.Add(name, strings.TrimSpace(value))
 				}
 			}
-			v := cfg.judge(netip.MustParseAddr(tt.peer), h)
+			v := cfg.evaluate(netip.MustParseAddr(tt.peer), h)
 			got := want{v.secure, ""}
 			if v.client.IsValid() {
 				got.client = v.client.String()
 			}
 			if got != tt.want {
-				t.Errorf("got %+v (%v), want %+v", got, v.doubt, tt.want)
+				t.Errorf("got %+v (%v), want %+v", got, v.err, tt.want)
 			}
-			if v.secure && v.doubt != nil {
-				t.Errorf("secure in spite of %v", v.doubt)
+			if v.secure && v.err != nil {
+				t.Errorf("secure in spite of %v", v.err)
 			}
 		})
 	}
@@ -152,11 +152,11 @@ func FuzzS8ForwardedNeverTurnsSecureByAccident(f *testing.F) {
 	}
 	cfg := Config{Mode: ModeProxy, TrustedProxies: prefixes("10.0.0.0/24")}.withDefaults()
 	f.Fuzz(func(t *testing.T, s string) {
-		v := cfg.judge(netip.MustParseAddr("10.0.0.1"), http.Header{"Forwarded": {s}})
+		v := cfg.evaluate(netip.MustParseAddr("10.0.0.1"), http.Header{"Forwarded": {s}})
 		if v.secure && !strings.Contains(strings.ToLower(strings.ReplaceAll(s, `\`, "")), "https") {
 			t.Errorf("%q is secure", s)
 		}
-		if v := cfg.judge(netip.MustParseAddr("192.0.2.1"), http.Header{"Forwarded": {s}}); v.secure || v.client.IsValid() {
+		if v := cfg.evaluate(netip.MustParseAddr("192.0.2.1"), http.Header{"Forwarded": {s}}); v.secure || v.client.IsValid() {
 			t.Errorf("%q from a stranger is believed: %+v", s, v)
 		}
 	})

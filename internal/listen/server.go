@@ -23,7 +23,7 @@ const (
 )
 
 // serverPair serves one handler: a server for HTTP/1.1 and one for HTTP/2.
-type serverPair struct{ one, two *protocolServer }
+type serverPair struct{ http1, http2 *protocolServer }
 
 // protocolServer is one HTTP server and the queue of its connections.
 type protocolServer struct {
@@ -31,27 +31,27 @@ type protocolServer struct {
 	server *http.Server
 }
 
-func (l *Listener) newDoor(h http.Handler, stall time.Duration) *serverPair {
+func (l *Listener) newServerPair(h http.Handler, stall time.Duration) *serverPair {
 	var http1, http2 http.Protocols
 	http1.SetHTTP1(true)
 	http2.SetHTTP2(true)
 	http2.SetUnencryptedHTTP2(true)
 	return &serverPair{
-		one: l.newProtocolServer(limitBodyRead(h, l.now), &http1, headerHTTP1),
-		two: l.newProtocolServer(limitStalledStreams(h, stall), &http2, headerHTTP2),
+		http1: l.newProtocolServer(limitBodyRead(h, l.now), &http1, headerHTTP1),
+		http2: l.newProtocolServer(limitStalledStreams(h, stall), &http2, headerHTTP2),
 	}
 }
 
-func (l *Listener) newProtocolServer(h http.Handler, speaks *http.Protocols, maxHeader int) *protocolServer {
+func (l *Listener) newProtocolServer(h http.Handler, protocols *http.Protocols, maxHeader int) *protocolServer {
 	return &protocolServer{queue: newQueue(), server: &http.Server{
 		Handler:           h,
-		Protocols:         speaks,
+		Protocols:         protocols,
 		MaxHeaderBytes:    maxHeader,
 		ReadHeaderTimeout: headerTimeout,
 		IdleTimeout:       idleTimeout,
 		ConnState:         l.places.track,
 		ConnContext:       withProgress,
-		ErrorLog:          log.New(l.noise, "", 0),
+		ErrorLog:          log.New(l.clientLog, "", 0),
 		// The handler answers OPTIONS *, like every other request.
 		DisableGeneralOptionsHandler: true,
 		HTTP2: &http.HTTP2Config{
@@ -146,24 +146,24 @@ func (s *progressWriter) extend() time.Time {
 	return now
 }
 
-// hurry sets a short deadline for the whole exchange, for a listener that
-// only refuses requests.
-func (d *serverPair) hurry() *serverPair {
-	for _, r := range []*protocolServer{d.one, d.two} {
+// withShortTimeouts sets a short deadline for the whole exchange, for servers
+// that only refuse requests.
+func (p *serverPair) withShortTimeouts() *serverPair {
+	for _, r := range []*protocolServer{p.http1, p.http2} {
 		r.server.ReadTimeout = refusalTimeout
 		r.server.WriteTimeout = refusalTimeout
 		r.server.IdleTimeout = refusalTimeout
 	}
-	return d
+	return p
 }
 
 // admit passes c to the server of its protocol.
-func (d *serverPair) admit(c net.Conn, http2 bool) {
+func (p *serverPair) admit(c net.Conn, http2 bool) {
 	if http2 {
-		d.two.queue.put(c)
+		p.http2.queue.put(c)
 		return
 	}
-	d.one.queue.put(strict(c))
+	p.http1.queue.put(strict(c))
 }
 
 // serve ends when the queue is closed; it cannot fail otherwise.

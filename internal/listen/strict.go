@@ -98,14 +98,14 @@ func (s *strictConn) check(p []byte) int {
 		if !bytes.HasSuffix(line, []byte("\r")) && (s.inHeader || len(line) > 0) {
 			return i + n
 		}
-		s.endLine(bytes.TrimSuffix(line, []byte("\r")))
+		s.parseLine(bytes.TrimSuffix(line, []byte("\r")))
 		i += n + 1
 	}
 	return len(p)
 }
 
-// endLine reads a whole line of a header.
-func (s *strictConn) endLine(line []byte) {
+// parseLine parses a whole line of a header.
+func (s *strictConn) parseLine(line []byte) {
 	switch {
 	case len(line) == 0 && s.inHeader:
 		s.body, s.length, s.inHeader = s.length, 0, false

@@ -10,13 +10,13 @@ import (
 )
 
 const (
-	quietBurst  = 20          // lines per window
-	quietWindow = time.Minute // one scan of the port writes hundreds
-	quietLine   = 256         // bytes kept of text a client may have chosen
+	logBurst   = 20          // lines per window
+	logWindow  = time.Minute // one scan of the port writes hundreds
+	maxLogText = 256         // bytes kept of text a client may have chosen
 )
 
-// rateLimitedLog logs events that any client can cause. Each level gets a few lines per
-// minute; the next line reports how many were dropped.
+// rateLimitedLog logs events that any client can cause. Each level gets a few
+// lines per minute; the next line reports how many were dropped.
 type rateLimitedLog struct {
 	log *slog.Logger
 	now func() time.Time
@@ -30,7 +30,7 @@ type quota struct {
 	used, dropped int
 }
 
-func newQuiet(log *slog.Logger, now func() time.Time) *rateLimitedLog {
+func newRateLimitedLog(log *slog.Logger, now func() time.Time) *rateLimitedLog {
 	return &rateLimitedLog{log: log, now: now, levels: make(map[slog.Level]*quota)}
 }
 
@@ -62,10 +62,10 @@ func (q *rateLimitedLog) spend(level slog.Level) (dropped int, ok bool) {
 	}
 	// A clock that was set back also starts a new window, because the log would
 	// stay silent otherwise.
-	if age := q.now().Sub(u.since); age >= quietWindow || age < 0 {
+	if age := q.now().Sub(u.since); age >= logWindow || age < 0 {
 		u.since, u.used = q.now(), 0
 	}
-	if u.used >= quietBurst {
+	if u.used >= logBurst {
 		u.dropped++
 		return 0, false
 	}
@@ -82,8 +82,8 @@ func (q *rateLimitedLog) Write(line []byte) (int, error) {
 		q.log.Error("handler panicked", "report", text)
 		return len(line), nil
 	}
-	if len(text) > quietLine {
-		text = strings.ToValidUTF8(text[:quietLine], "")
+	if len(text) > maxLogText {
+		text = strings.ToValidUTF8(text[:maxLogText], "")
 	}
 	q.debug("http server", "report", text)
 	return len(line), nil

@@ -27,7 +27,7 @@ func TestFileModeReloads(t *testing.T) {
 	c, dir, j := newClock(), t.TempDir(), &journal{}
 	from, until := c.now().Add(-day), c.now().Add(90*day)
 	certFile, keyFile := issue(t, dir, "one", ecKey(t), from, until)
-	p, err := openPair(certFile, keyFile, c.now, j.logger())
+	p, err := openCertFiles(certFile, keyFile, c.now, j.logger())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func TestFileModeReloads(t *testing.T) {
 
 	issue(t, dir, "two", ecKey(t), from, until)
 	touch()
-	c.add(pairCheck - time.Second)
+	c.add(certFilesCheck - time.Second)
 	serves("one")
 	c.add(time.Second)
 	serves("two")
@@ -69,9 +69,9 @@ func TestFileModeReloads(t *testing.T) {
 		before := len(j.all())
 		spoil()
 		touch()
-		c.add(pairCheck)
+		c.add(certFilesCheck)
 		serves("two")
-		c.add(pairCheck)
+		c.add(certFilesCheck)
 		serves("two")
 		if got := len(j.all()) - before; got != 1 {
 			t.Errorf("%s: %d log lines want 1", name, got)

@@ -12,33 +12,34 @@ import (
 	"time"
 )
 
-// pairCheck is the shortest time between two checks of the files by handshakes.
-const pairCheck = 30 * time.Second
+// certFilesCheck is the shortest time between two checks of the files by
+// handshakes.
+const certFilesCheck = 30 * time.Second
 
-// pair is a certificate and its key in two files that the operator replaces. A
-// change of the files takes effect without a restart. An invalid change is
-// logged and the old pair stays in use.
-type pair struct {
+// certFiles is a certificate and its key in two files that the operator replaces.
+// A change of the files takes effect without a restart. An invalid change is
+// logged and the old certificate stays in use.
+type certFiles struct {
 	certFile, keyFile string
 	now               func() time.Time
 	log               *slog.Logger
 
 	mu      sync.Mutex
 	current *tls.Certificate
-	seen    [2]stamp
+	seen    [2]fileVersion
 	checked time.Time
 }
 
-// stamp distinguishes two versions of a file.
-type stamp struct {
+// fileVersion distinguishes two versions of a file.
+type fileVersion struct {
 	modified time.Time
 	size     int64
 }
 
-func openPair(certFile, keyFile string, now func() time.Time, log *slog.Logger) (*pair, error) {
-	p := &pair{certFile: certFile, keyFile: keyFile, now: now, log: log, checked: now()}
-	p.seen = p.stamps()
-	cert, faults := readPair(certFile, keyFile, now())
+func openCertFiles(certFile, keyFile string, now func() time.Time, log *slog.Logger) (*certFiles, error) {
+	p := &certFiles{certFile: certFile, keyFile: keyFile, now: now, log: log, checked: now()}
+	p.seen = p.versions()
+	cert, faults := readCertFiles(certFile, keyFile, now())
 	if len(faults) > 0 {
 		return nil, errors.Join(faults...)
 	}
@@ -47,29 +48,29 @@ func openPair(certFile, keyFile string, now func() time.Time, log *slog.Logger) 
 }
 
 // certificate implements tls.Config.GetCertificate.
-func (p *pair) certificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+func (p *certFiles) certificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	// A clock that was set back must not stop the checks, so both directions
 	// count.
-	if age := p.now().Sub(p.checked); age >= pairCheck || age < 0 {
+	if age := p.now().Sub(p.checked); age >= certFilesCheck || age < 0 {
 		p.checked = p.now()
 		p.reload()
 	}
 	return p.current, nil
 }
 
-// reload reads the pair if a file changed. It takes the stamps before it reads
-// the files, so that the next check sees a change in between. Half of a change,
-// the new certificate with the old key, fails and is read again when the other
-// file arrives.
-func (p *pair) reload() {
-	stamps := p.stamps()
-	if stamps == p.seen {
+// reload reads the files if one changed. It reads the versions before the files,
+// so that the next check sees a change in between. Half of a change, the new
+// certificate with the old key, fails and is read again when the other file
+// arrives.
+func (p *certFiles) reload() {
+	versions := p.versions()
+	if versions == p.seen {
 		return
 	}
-	p.seen = stamps
-	cert, faults := readPair(p.certFile, p.keyFile, p.now())
+	p.seen = versions
+	cert, faults := readCertFiles(p.certFile, p.keyFile, p.now())
 	if len(faults) > 0 {
 		p.log.Error("certificate files changed but cannot be used, the old certificate stays",
 			"error", errors.Join(faults...), "old_expires", p.current.Leaf.NotAfter)
@@ -79,17 +80,17 @@ func (p *pair) reload() {
 	p.log.Info("certificate reloaded", "file", p.certFile, "expires", cert.Leaf.NotAfter)
 }
 
-func (p *pair) stamps() (s [2]stamp) {
+func (p *certFiles) versions() (s [2]fileVersion) {
 	for i, name := range []string{p.certFile, p.keyFile} {
 		if info, err := os.Stat(name); err == nil {
-			s[i] = stamp{info.ModTime(), info.Size()}
+			s[i] = fileVersion{info.ModTime(), info.Size()}
 		}
 	}
 	return s
 }
 
-// readPair loads the pair and returns everything that is wrong with it.
-func readPair(certFile, keyFile string, now time.Time) (*tls.Certificate, []error) {
+// readCertFiles loads both files and returns everything that is wrong with them.
+func readCertFiles(certFile, keyFile string, now time.Time) (*tls.Certificate, []error) {
 	if certFile == "" || keyFile == "" {
 		return nil, []error{errors.New("tls.mode file needs two files: set the certificate file and the key file")}
 	}
