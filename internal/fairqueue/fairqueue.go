@@ -24,7 +24,7 @@ type Limits struct {
 	// Work names the work in messages, in the plural.
 	Work string
 	// Running is the number of places; one founder, and background work, may use
-	// Running−1, so that others do not wait until this work has ended.
+	// Running - 1, so that others do not wait until this work has ended.
 	Running int
 	// PerWorkspace is the number of requests of a workspace that may run and
 	// wait.

@@ -170,11 +170,11 @@ func (a *API) sendPage(r *request, p *publicPage) error {
 // the response has no metrics or all are stored.
 func (a *API) nodeWarnings(facts bool, lost string) []byte {
 	var b []byte
-	add := func(code string, tell func() string) {
-		if tell == nil {
+	add := func(code string, problem func() string) {
+		if problem == nil {
 			return
 		}
-		why := tell()
+		why := problem()
 		if why == "" {
 			return
 		}

@@ -212,7 +212,7 @@ func (a *authority) makeRoot(now time.Time) error {
 		return err
 	}
 	if a.root != nil {
-		a.log.Warn("local authority made anew because the old one ends, trust it again",
+		a.log.Warn("local authority replaced because the old one expires, trust it again",
 			"file", filepath.Join(a.dir, authorityFile), "fingerprint", fingerprintOf(root))
 	}
 	a.root, a.rootKey, a.leaf = root, key, nil

@@ -142,7 +142,8 @@ func (e *Engine) Fill(ctx context.Context, r io.Reader) error {
 	return nil
 }
 
-// insert inserts facts of one workspace. Their values are in the order of numbers.FactColumns.
+// insert inserts facts of one workspace. Their values are in the order of
+// numbers.FactColumns.
 func (f *filler) insert(ctx context.Context, family fact.Family, from [][]any) error {
 	number := func(values []any, i int) int32 { n, _ := values[i].(int64); return int32(n) }
 	w, rows := number(from[0], 0), make([]row, len(from))

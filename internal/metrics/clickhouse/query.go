@@ -159,8 +159,8 @@ func (s *statement) run(ctx context.Context, c *client, add func(*numbers.Row) e
 		if err := parseRow(r, strings.Split(line[:len(line)-1], "\t")); err != nil {
 			return fmt.Errorf("read answer: %w", err)
 		}
-		// The result without GROUP BY columns has a row even if there are no
-		// facts.
+		// A query without granularity and columns returns a row even if there are
+		// no facts.
 		if r.Facts == 0 {
 			continue
 		}

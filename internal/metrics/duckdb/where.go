@@ -120,7 +120,8 @@ const (
 )
 
 // comparison writes one comparison, as IN the matching numbers, or NOT IN for a
-// negation. A fact without a value does not match.
+// negation. A fact without a value is in no such set, so it matches only
+// negations.
 func (b *builder) comparison(c *analytics.Condition) {
 	op, not := splitNegation(c.Op)
 	switch s := entitySearchOf(c); {
