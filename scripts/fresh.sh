@@ -69,6 +69,7 @@ inside() {
 
 # try_run waits for the printed call, pastes it, and looks for the console.
 try_run() {
+	: >"$log" # grep must not find the call of the machine before
 	inside make run >"$log" 2>&1 &
 	local run=$! call
 	until call=$(grep -m 1 '^curl ' "$log"); do
