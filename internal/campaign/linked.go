@@ -179,3 +179,14 @@ func (c *Campaign) pushIssue(r *record.ExternalRef) (code, why string) {
 	}
 	return pushPendingIssue, why
 }
+
+// confirmPushes marks requests to enable platform campaigns as confirmed,
+// except those that have failed before.
+func confirmPushes(refs []record.ExternalRef) {
+	for i := range refs {
+		if r := &refs[i]; pushUnconfirmed(r) && r.PushError == nil {
+			enabled := true
+			r.Enabled, r.Push, r.PushError = &enabled, nil, nil
+		}
+	}
+}

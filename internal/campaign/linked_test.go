@@ -2,7 +2,10 @@ package campaign_test
 
 import (
 	"context"
+	"slices"
 	"testing"
+
+	"github.com/go-json-experiment/json"
 
 	"fanfare/internal/campaign"
 	"fanfare/internal/clock"
@@ -115,4 +118,64 @@ func TestOwnDataDelivers(t *testing.T) {
 	l.spend.set(id)
 	l.updateSpend(t)
 	want(t, "without", "none, none left, active/blocked [no_connection not_linked]", spendAndStatus(c, id))
+}
+
+// fakePlatforms returns platform campaigns as a launch requests them: those
+// whose state can be written are pending.
+type fakePlatforms struct{ refs []record.ExternalRef }
+
+func (f *fakePlatforms) Request(context.Context, ident.ID, ident.ID, bool) ([]record.ExternalRef, error) {
+	return slices.Clone(f.refs), nil
+}
+
+// TestCheckLaunch checks that the issues before a launch are those after it,
+// and that the check changes nothing.
+func TestCheckLaunch(t *testing.T) {
+	t.Parallel()
+	c := newTenant(t)
+	l := newRefService(c)
+	off, written := ref("con_2", "social", false), ref("con_2", "social", false)
+	pending := "pending"
+	written.Push = &pending
+	for _, tt := range []struct {
+		name   string
+		linked []record.ExternalRef
+		refs   []record.ExternalRef
+		codes  []string
+	}{
+		{"not linked", nil, nil, []string{"not_linked"}},
+		{"paused there, state not written", []record.ExternalRef{off}, []record.ExternalRef{off}, []string{"not_linked"}},
+		{"paused there, state written", []record.ExternalRef{off}, []record.ExternalRef{written}, nil},
+		{"enabled there", []record.ExternalRef{ref("con_2", "social", true)}, []record.ExternalRef{ref("con_2", "social", true)}, nil},
+	} {
+		spec := completeSpec(budget("daily", 100, 0, "USD"))
+		spec.ConnectionIDs = ids("con_2")
+		id := l.create(t, spec)
+		l.setRefs(t, id, tt.linked...)
+		l.Platforms = &fakePlatforms{tt.refs}
+		before := read(c, string(id))
+		d, err := l.CheckLaunch(t.Context(), c.Workspace, id, record.Match{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got struct {
+			Status   string `json:"status"`
+			Delivery struct {
+				Issues []struct {
+					Code string `json:"code"`
+				} `json:"issues"`
+			} `json:"delivery"`
+		}
+		if err := json.Unmarshal(d.JSON, &got); err != nil {
+			t.Fatal(err)
+		}
+		var codes []string
+		for _, i := range got.Delivery.Issues {
+			codes = append(codes, i.Code)
+		}
+		want(t, tt.name, tt.codes, codes)
+		want(t, tt.name+": status", "draft", got.Status)
+		want(t, tt.name+": the record", before, read(c, string(id)))
+		l.Platforms = nil
+	}
 }

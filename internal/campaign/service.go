@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/go-json-experiment/json"
+
 	"fanfare/internal/body"
 	"fanfare/internal/clock"
 	"fanfare/internal/fault"
@@ -129,8 +131,12 @@ func (s *Service) Transition(ctx context.Context, cause record.Cause, id ident.I
 	})
 }
 
-// CheckLaunch returns the error that a launch would return, or the unchanged
-// record. It changes nothing.
+// CheckLaunch returns the error that a launch would return, or the record as it
+// is with the delivery issues that it would have after the launch. It changes
+// nothing.
+//
+// Choice: a state that the launch writes to a platform counts as confirmed. Its
+// confirmation takes seconds and needs nothing from the user.
 func (s *Service) CheckLaunch(ctx context.Context, workspace, id ident.ID, match record.Match) (record.Doc, error) {
 	c, err := s.store.Load(ctx, workspace, id)
 	if err != nil {
@@ -139,10 +145,29 @@ func (s *Service) CheckLaunch(ctx context.Context, workspace, id ident.ID, match
 	if err := match.Check(c.Version); err != nil {
 		return record.Doc{}, err
 	}
-	if err := c.transition(Launch, clock.At(s.now())); err != nil {
+	c.restoreFlags()
+	launched, now := *c, clock.At(s.now())
+	if err := launched.transition(Launch, now); err != nil {
 		return record.Doc{}, err
 	}
-	return s.store.Doc(ctx, workspace, id)
+	launched.Delivery.Status = launched.deliveryStatus(now)
+	if s.Platforms != nil && launched.Runs() {
+		if launched.ExternalRefs, err = s.Platforms.Request(ctx, workspace, id, true); err != nil {
+			return record.Doc{}, fmt.Errorf("look up platform campaigns of %s: %w", id, err)
+		}
+		confirmPushes(launched.ExternalRefs)
+	}
+	usability, err := s.usability(ctx, &launched)
+	if err != nil {
+		return record.Doc{}, err
+	}
+	launched.refresh(usability, now)
+	c.Delivery.Issues = launched.Delivery.Issues
+	text, err := json.Marshal(c, json.Deterministic(true))
+	if err != nil {
+		return record.Doc{}, fmt.Errorf("encode campaign: %w", err)
+	}
+	return record.Doc{Stamp: c.Stamp(), JSON: text}, nil
 }
 
 // Archive archives the campaign from any status. Archiving again changes
