@@ -15,6 +15,9 @@ func TestLanguageMismatch(t *testing.T) {
 		{english, "fr-CA", "en"},
 		{english, "ja", "en"},
 		{english, "pl", "en"},
+		{"Oat milk latte for students, 20% off", "pl", "en"},
+		{"Winter jackets, 25% off", "de", "en"},
+		{"Leather wallets, buy one today", "sv", "en"},
 		{german, "en", "de"},
 		{german, "pt-BR", "de"},
 		{"Clases de guitarra en Sevilla para niños, desde 18 € y sin matrícula", "it", "es"},
@@ -27,8 +30,10 @@ func TestLanguageMismatch(t *testing.T) {
 	for _, tt := range []struct{ prompt, language string }{
 		{english, "en-GB"},
 		{german, "de-AT"},
+		// A name alone may be in any language.
 		{"Tea", "de"},
 		{"Handcrafted leather", "fr"},
+		{"Ny kaffe for Oslo by, best i test", "nb"},
 		{"Ręcznie robione skórzane portfele z Krakowa, 20% taniej do niedzieli", "pl"},
 		{"Håndlavede punge til mænd, for at du kan rejse let, 20% billigere", "da"},
 		{"Carteres de pell fetes a mà, per a homes i dones, amb un 20% de descompte", "ca"},

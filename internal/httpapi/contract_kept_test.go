@@ -49,6 +49,9 @@ func checkKept(t testing.TB, op *fanfaretest.Operation, name, body string, res *
 	}
 	for _, member := range slices.Sorted(maps.Keys(sent)) {
 		answered, there := got.Data[member]
+		if sent[member] == nil && answered != nil && op.Method == http.MethodPatch && clears(op, member) {
+			t.Errorf("%s: sent null for %s, got %v", name, member, answered)
+		}
 		for _, p := range nestedIn[op.OperationID] {
 			part, _ := p.child(member).parent(got.Data).(map[string]any)
 			if v, has := part[member]; has && !there {
@@ -67,6 +70,13 @@ func checkKept(t testing.TB, op *fanfaretest.Operation, name, body string, res *
 			t.Errorf("%s: %s", name, lost)
 		}
 	}
+}
+
+// clears reports whether null removes the value of a member: the contract
+// allows null and names no default.
+func clears(op *fanfaretest.Operation, member string) bool {
+	property := alternatives(jsonBody(op).Schema)[0].Value.Properties[member]
+	return property != nil && property.Value.Default == nil && property.Value.Type.Includes("null")
 }
 
 // lostIn returns the values that were sent and are missing in the response.

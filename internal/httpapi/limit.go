@@ -122,7 +122,7 @@ func (a *API) charge(r *request) error {
 	if r.session == "" {
 		a.emitQuotaEvent(r, d)
 	}
-	if !d.OK && a.stops(r, counter, who) {
+	if !d.OK && a.stops(r, counter) {
 		setLimits(r.w.Header(), d)
 		return nil
 	}
@@ -134,8 +134,8 @@ func (a *API) charge(r *request) error {
 	return nil
 }
 
-// stopsPerMinute is how many requests that stop a campaign a workspace or a
-// signed-in user has per minute beyond the other limits.
+// stopsPerMinute is how many requests that stop a campaign a workspace has per
+// minute beyond the limits of its keys and of its users.
 const stopsPerMinute = 10
 
 // stops reports whether a request over the limit is admitted because it stops a
@@ -144,11 +144,11 @@ const stopsPerMinute = 10
 // Choice: the specification has 429 for every request over the limit. Spend
 // that cannot be stopped costs more than a request, so this safety rule is an
 // exception.
-func (a *API) stops(r *request, counter ratelimit.Counter, who ident.ID) bool {
+func (a *API) stops(r *request, counter ratelimit.Counter) bool {
 	if r.route == nil || r.route.stops == nil || !r.route.stops(r.http.Context(), r) {
 		return false
 	}
-	apart := who + ":stop"
+	apart := r.caller.Workspace.ID + ":stop"
 	d, err := counter.Take(r.http.Context(), apart, ratelimit.Limits{PerMinute: stopsPerMinute}, r.now)
 	if err != nil || !d.OK {
 		return false

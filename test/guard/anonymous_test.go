@@ -2,6 +2,8 @@ package guard_test
 
 import (
 	"io/fs"
+	"net"
+	"net/http"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -9,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"fanfare/test/program"
 )
@@ -32,8 +35,21 @@ func folderSize(t *testing.T, dir string) (total int64) {
 	return total
 }
 
-// TestDrillAnonymous calls everything that needs no key and no session. The
-// growth of the data folder must not depend on the number of calls.
+// callsPerAddress is how many challenges an address asks for, fewer than the
+// server allows per minute.
+const callsPerAddress = 50
+
+// clientFrom returns a client with the loopback address of a number.
+func clientFrom(s *program.Server, n int) (*http.Client, func()) {
+	transport := s.Transport()
+	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 1, byte(n/250), byte(n%250+1))}}
+	transport.DialContext = dialer.DialContext
+	return &http.Client{Transport: transport, Timeout: time.Minute}, transport.CloseIdleConnections
+}
+
+// TestDrillAnonymous calls everything that needs no key and no session, from
+// many addresses. The growth of the data folder must not depend on the number of
+// calls.
 func TestDrillAnonymous(t *testing.T) {
 	t.Parallel()
 	challenges := 2_000
@@ -44,11 +60,15 @@ func TestDrillAnonymous(t *testing.T) {
 	if r := s.Run("workspace", "create", "--name", "Acme", "--owner", "ada@example.com", "--currency", "USD"); r.Code != 0 {
 		t.Fatalf("got code %d: %s", r.Code, r.Errors)
 	}
-	call := func(i int, method, path, body string, want ...int) {
-		res, text, err := s.Try(s.Client(), "", method, path, body)
+	var answered atomic.Int64
+	call := func(client *http.Client, i int, method, path, body string, want ...int) {
+		res, text, err := s.Try(client, "", method, path, body)
 		if err != nil {
 			t.Error(err)
 			return
+		}
+		if res.StatusCode == http.StatusOK && body == "{}" {
+			answered.Add(1)
 		}
 		if !slices.Contains(want, res.StatusCode) {
 			t.Errorf("call %d: %s %s: got %d want one of %v: %s", i, method, path, res.StatusCode, want, text)
@@ -75,17 +95,27 @@ func TestDrillAnonymous(t *testing.T) {
 		{"GET", "/v1/campaigns", ``, []int{401, 429}},
 	}
 	fill := func(text string, i int) string { return strings.ReplaceAll(text, "%d", strconv.Itoa(i)) }
-	run := func(n int) {
+	var address atomic.Int64
+	// run asks for so many challenges, and for something else at every 20th.
+	run := func(challenges int) {
 		var next atomic.Int64
 		var group sync.WaitGroup
 		for range 8 {
 			group.Go(func() {
-				for i := int(next.Add(1)); i <= n; i = int(next.Add(1)) {
-					call(i, "POST", "/console/api/session/passkey/begin", "{}", 200, 429)
-					if i%20 == 0 {
-						o := others[i/20%len(others)]
-						call(i, o.method, fill(o.path, i), fill(o.body, i), o.want...)
+				for {
+					first := int(next.Add(callsPerAddress)) - callsPerAddress
+					if first >= challenges {
+						return
 					}
+					client, leave := clientFrom(s, int(address.Add(1)))
+					for i := first; i < min(first+callsPerAddress, challenges); i++ {
+						call(client, i, "POST", "/console/api/session/passkey/begin", "{}", 200)
+						if i%20 == 0 {
+							o := others[i/20%len(others)]
+							call(client, i, o.method, fill(o.path, i), fill(o.body, i), o.want...)
+						}
+					}
+					leave()
 				}
 			})
 		}
@@ -93,7 +123,11 @@ func TestDrillAnonymous(t *testing.T) {
 	}
 	run(20 * len(others))
 	before := folderSize(t, s.Data)
+	answered.Store(0)
 	run(challenges)
+	if n := answered.Load(); n != int64(challenges) {
+		t.Errorf("got %d challenges want %d", n, challenges)
+	}
 	grown := folderSize(t, s.Data) - before
 	t.Logf("anonymous_calls %d, data folder %d bytes before, %d more after", challenges+challenges/20, before, grown)
 	if grown > 256<<10 {

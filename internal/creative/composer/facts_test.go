@@ -42,6 +42,7 @@ func TestFactsStayWhole(t *testing.T) {
 		{"Gartenmöbel aus Eiche. Aktion bis 30. Juni. Lieferung frei Haus.", "Aktion bis 30. Juni", "bis 30\n"},
 		{"C++ evening course for beginners, 12 weeks, small groups.", "C++ evening course", "C+ "},
 		{"Washing machines with energy label A+++, quiet and small.", "A+++", "A+,"},
+		{"Our repair shop in Bath fixes bikes while you wait: 1 May – 15 October in the old town hall; Loved by families; Starts 1 May – 15 October, limited seats", "1 May – 15 October", "\noctober\n"},
 		{"Course for engineers. Use code TULIP at checkout to save $20.", "TULIP", "Tulip"},
 	} {
 		all, _ := written(t, tt.prompt, "social", "email", "search")

@@ -425,12 +425,11 @@ func lastTwo(words []string) string {
 func (w *writer) paths(l policy.Limit) []string {
 	var list []string
 	place := strings.TrimSpace(strings.TrimPrefix(w.f.place, firstWord(w.f.place)))
-	audience := ""
-	if w.f.audience != "" {
-		audience = headOf(w.f.audience)
+	audience, product := w.f.audience, w.f.product.text
+	if audience != "" {
+		audience = outsideFacts(headOf(audience), audience)
 	}
-	words := strings.Fields(w.f.product.text)
-	candidates := slices.Concat(w.f.forms, []string{lastTwo(words), headOf(w.f.product.text)})
+	candidates := slices.Concat(w.f.forms, []string{outsideFacts(lastTwo(strings.Fields(product)), product), outsideFacts(headOf(product), product)})
 	for _, group := range [][]string{candidates, {w.f.occasion, place, audience}} {
 		for _, text := range group {
 			// A path has no signs, so that a fact in it would be another.
@@ -445,4 +444,18 @@ func (w *writer) paths(l policy.Limit) []string {
 		}
 	}
 	return list
+}
+
+// outsideFacts returns words of a text, or nothing if one of them is part of a
+// fact in it, such as the month of a date.
+func outsideFacts(words, text string) string {
+	for _, a := range atoms(text) {
+		fact := strings.Fields(strings.ToLower(text[a.start:a.end]))
+		for word := range strings.FieldsSeq(strings.ToLower(words)) {
+			if slices.Contains(fact, word) {
+				return ""
+			}
+		}
+	}
+	return words
 }

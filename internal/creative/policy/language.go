@@ -119,11 +119,15 @@ func LanguageName(tag string) string {
 	return tag
 }
 
-// LanguageMismatch reports whether a prompt is clearly in another language than
-// the requested one, and in which.
+// onlyEnglish are frequent words that ads in other languages do not borrow.
+var onlyEnglish = wordSet("the with your you our off from until this are buy and")
+
+// LanguageMismatch reports whether a prompt is in another language than the
+// requested one, and in which.
 //
-// Choice: it rejects only clear cases. Otherwise a short prompt in a language
-// without a word list would be rejected.
+// Choice: a prompt without a word of any list may be in any language, such as a
+// product name alone, and is accepted. One word that only English has is enough
+// if no word of the requested language is there.
 func LanguageMismatch(prompt, language string) (tag string, mismatch bool) {
 	base, _, _ := strings.Cut(strings.ToLower(language), "-")
 	known := slices.IndexFunc(languageProfiles, func(c languageProfile) bool { return c.tag == base })
@@ -136,7 +140,7 @@ func LanguageMismatch(prompt, language string) (tag string, mismatch bool) {
 	if isScript || len(written) > 1 {
 		return tag, strings.ContainsFunc(prompt, unicode.IsLetter)
 	}
-	seen := map[string]int{}
+	seen, english := map[string]int{}, slices.ContainsFunc(splitWords(prompt), func(word string) bool { return onlyEnglish[word] })
 	for _, c := range languageProfiles {
 		words := map[string]bool{}
 		for _, word := range splitWords(prompt) {
@@ -150,7 +154,9 @@ func LanguageMismatch(prompt, language string) (tag string, mismatch bool) {
 	case tag == base:
 		return tag, false
 	case known < 0:
-		return tag, tag == "en" && seen["en"] >= 4
+		return tag, tag == "en" && (english || seen["en"] >= 4)
+	case tag == "en" && english && seen[base] == 0:
+		return tag, true
 	}
 	return tag, seen[tag] >= 3 && seen[tag] >= 2*seen[base] || seen[tag] >= 2 && seen[base] == 0
 }

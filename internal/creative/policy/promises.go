@@ -32,7 +32,8 @@ var medicalPromises = newPhrasebook(`
 	cures|cure all|any|every|everything disease|diseases|illness|illnesses|ailment|ailments?
 	cure|remedy for <article>? <condition>|<disease>
 	prevents <article>? <disease>
-	say goodbye|bye to <article>? <disease>
+	say goodbye|bye to <article>? <condition>|<disease>
+	boost|boosts|strengthen|strengthens <article>? immunity|immune_system
 	miracle cure|pill|drug|treatment|remedy|weight_loss|diet
 	no|without side effects
 	100 %|percent cure|healing
@@ -78,8 +79,6 @@ var medicalClaims = newPhrasebook(`
 	fda approved
 	100 %|percent pain_free
 	treats|treat|prevents|prevent|stops|fights|beats|relieves|relieve your? <condition>
-	say goodbye|bye to your? <condition>
-	boost|boosts|strengthens your? immunity|immune_system
 `)
 
 var financialPromises = newPhrasebook(`
@@ -96,6 +95,10 @@ var financialPromises = newPhrasebook(`
 	surefire investment|profit|win|returns
 	100 %|percent approval|profit|return|returns
 	become a millionaire
+	beat|beats|beating the market
+	erase|erases|eliminate|eliminates|wipe_out your? debt|debts|bad_credit
+	instant ~ approval|loan|loans
+	no credit check|checks
 
 	garantierte|garantierter|garantierten|garantiertes|risikofreie rendite|renditen|gewinne|gewinn|erträge|einkommen
 	verdoppeln|verdreifachen sie ihr|ihren geld|kapital|vermögen|einsatz
@@ -124,12 +127,9 @@ var financialPromises = newPhrasebook(`
 `)
 
 var financialClaims = newPhrasebook(`
-	instant ~ approval|loan|loans
-	no credit check|checks
-	make|earn money from_home
 	earn|make up? to? $|€|£? <n> $|€|£|dollars|euros? a|per|each|every day|hour|week|month
-	beat the market
-	erase|eliminate|wipe_out|clear your? debt|debts|bad_credit
+	make|earn money from_home
+	clear your? debt|debts|bad_credit
 	approved in seconds|minutes|instantly
 	fix your credit
 `)
