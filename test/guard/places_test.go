@@ -181,28 +181,36 @@ func TestR9WaitingTakesNoPlace(t *testing.T) {
 	held := &heldEvents{Events: w.App.API.Events, arrived: make(chan struct{}), release: make(chan struct{})}
 	turns := 2 * runtime.GOMAXPROCS(0)
 	w.App.API.Events, w.App.API.MaxInFlight = held, int64(turns)+1
-	var running sync.WaitGroup
-	list := func() {
-		c := w.Tenant(account.Growth)
-		running.Go(func() { c.Do("GET", "/v1/events", nil).Want(200) })
-	}
-	for range turns {
-		list()
-		<-held.arrived
-	}
 	const waiting = 3
-	for range waiting {
-		list()
+	var tenants []*fanfaretest.Tenant
+	for range turns + waiting {
+		tenants = append(tenants, w.Tenant(account.Growth))
+	}
+	var running sync.WaitGroup
+	for i, c := range tenants {
+		running.Go(func() { c.Do("GET", "/v1/events", nil).Want(200) })
+		if i < turns {
+			<-held.arrived
+			continue
+		}
 		for range 20 {
 			a.Do("GET", "/v1", nil)
 		}
 	}
 	a.Do("GET", "/v1", nil).Want(200)
 	close(held.release)
-	for range waiting {
-		<-held.arrived
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		running.Wait()
+	}()
+	for {
+		select {
+		case <-held.arrived:
+		case <-ended:
+			return
+		}
 	}
-	running.Wait()
 }
 
 // TestDrillPlaces has one person with three workspaces send rows, lists and
