@@ -59,3 +59,8 @@ func AuditOnly(db *DB) func(ctx context.Context) error {
 
 // Checksum exports checksum for tests.
 func Checksum(doc []byte) int64 { return checksum(doc) }
+
+// MoveLockEnd is moveLockEnd.
+func (db *DB) MoveLockEnd(ctx context.Context, name, holder string, end time.Time) (bool, error) {
+	return db.moveLockEnd(ctx, name, holder, end)
+}

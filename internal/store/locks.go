@@ -132,19 +132,26 @@ func (db *DB) extendLock(ctx context.Context, lost func(), name, holder string) 
 			return
 		case <-tick.C:
 		}
-		now, n := db.now(), int64(0)
-		err := db.write(ctx, func(tx Tx) (err error) {
-			n, err = tx.Exec(`UPDATE worker_lock SET ends_at = $1 WHERE name = $2 AND holder = $3`, int64(clock.At(now.Add(lockTime))), name, holder)
-			return err
-		})
+		now := db.now()
+		held, err := db.moveLockEnd(ctx, name, holder, now.Add(lockTime))
 		switch {
-		case err == nil && n > 0:
+		case err == nil && held:
 			ends = now.Add(lockTime)
 		case err == nil, !db.now().Add(lockTime / 3).Before(ends):
 			lost()
 			return
 		}
 	}
+}
+
+// moveLockEnd sets the end of a lock, and reports whether the holder has it.
+func (db *DB) moveLockEnd(ctx context.Context, name, holder string, end time.Time) (held bool, err error) {
+	err = db.write(ctx, func(tx Tx) error {
+		n, err := tx.Exec(`UPDATE worker_lock SET ends_at = $1 WHERE name = $2 AND holder = $3`, int64(clock.At(end)), name, holder)
+		held = n > 0
+		return err
+	})
+	return held, err
 }
 
 // unlockShared removes a lock. If it fails, the lock ends by itself.

@@ -89,6 +89,14 @@ func TestStatements(t *testing.T) {
 					t.Fatalf("%s: %v", s.Name, err)
 				}
 			}
+			_, unlock, err := w.DB.Lock(t.Context(), "work")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if held, err := w.DB.MoveLockEnd(t.Context(), "work", "somebody else", w.Clock.Now()); held || err != nil {
+				t.Errorf("got %t, %v want no lock of another holder to move", held, err)
+			}
+			unlock()
 			empty := seen.wrap(open(t))
 			if _, err := store.Migrate(t.Context(), empty, w.Clock.Now); err != nil {
 				t.Fatal(err)
