@@ -59,32 +59,44 @@ func (p *LinkPrivate) settled(now clock.Instant) {
 	}
 }
 
-// write writes the requested state and reads it back. Access that the platform
-// has ended is noted on the connection.
-func (s *Service) write(ctx context.Context, workspace ident.ID, client Client, c *Connection, l *Link) (observed Observed, err error) {
+// withAccess calls a platform with the credentials of a connection. It renews
+// them once if they have expired, and notes on the connection that the platform
+// has ended the access.
+func (s *Service) withAccess(ctx context.Context, c *Connection, call func(Keyring) error) error {
 	for renewed := false; ; renewed = true {
-		var ring Keyring
-		written := false
-		if c, ring, err = s.open(ctx, c, renewed); err == nil {
-			if err = s.send(ctx, workspace, client, ring[l.Platform], l); err == nil {
-				written = true
-				observed, err = s.observe(ctx, client, ring[l.Platform], l)
-			}
+		opened, ring, err := s.open(ctx, c, renewed)
+		if opened != nil {
+			c = opened
+		}
+		if err == nil {
+			err = call(ring)
 		}
 		switch class := ClassOf(err); {
-		case errors.Is(err, errOvertaken):
-			return observed, err
-		case written && class == Gone, err == nil && !observed.Confirms(*l.Wanted):
-			return observed, errNotConfirmed
-		case err == nil:
-			return observed, nil
 		case class == Expired && !renewed:
 		case class == Expired || class == Revoked:
-			return observed, errors.Join(err, s.ended(ctx, c, err))
+			return errors.Join(err, s.ended(ctx, c, err))
 		default:
-			return observed, err
+			return err
 		}
 	}
+}
+
+// write writes the requested state and reads it back.
+func (s *Service) write(ctx context.Context, workspace ident.ID, client Client, c *Connection, l *Link) (observed Observed, err error) {
+	written := false
+	err = s.withAccess(ctx, c, func(ring Keyring) (err error) {
+		written = false
+		if err := s.send(ctx, workspace, client, ring[l.Platform], l); err != nil {
+			return err
+		}
+		written = true
+		observed, err = s.observe(ctx, client, ring[l.Platform], l)
+		return err
+	})
+	if written && ClassOf(err) == Gone || err == nil && !observed.Confirms(*l.Wanted) {
+		err = errNotConfirmed
+	}
+	return observed, err
 }
 
 // send writes the requested state. That a write may still take effect is stored
@@ -129,18 +141,19 @@ func (s *Service) bounded(ctx context.Context, call func(context.Context) error)
 	return err
 }
 
-// readState opens a connection and reads the state of a platform campaign.
-func (s *Service) readState(ctx context.Context, client Client, c *Connection, l *Link) (Observed, error) {
-	_, ring, err := s.open(ctx, c, false)
-	if err != nil {
-		return Observed{}, err
-	}
-	return s.observe(ctx, client, ring[l.Platform], l)
+// readState reads the state of a platform campaign.
+func (s *Service) readState(ctx context.Context, client Client, c *Connection, l *Link) (observed Observed, err error) {
+	err = s.withAccess(ctx, c, func(ring Keyring) (err error) {
+		observed, err = s.observe(ctx, client, ring[l.Platform], l)
+		return err
+	})
+	return observed, err
 }
 
 // recheck reads a confirmed state again, because an earlier write of the other
 // state was never answered and may have taken effect since, and writes the
-// state again where it did.
+// state again where it did. A state that cannot be read for longer than such a
+// write may take is not confirmed any more.
 func (s *Service) recheck(ctx context.Context, workspace ident.ID, client Client, c *Connection, l *Link, attempt int64) (again *clock.Instant, err error) {
 	now := clock.At(s.now())
 	observed, err := s.readState(ctx, client, c, l)
@@ -152,12 +165,7 @@ func (s *Service) recheck(ctx context.Context, workspace ident.ID, client Client
 		s.Log.Warn("campaign state changed by a late write, writing it again", "connection", c.ID, "external_id", l.ExternalID, "status", observed.Status)
 		observed, err = s.write(ctx, workspace, client, c, l)
 		return s.pushed(ctx, workspace, l, attempt, observed, err)
-	case err != nil:
-		observed = Observed{Runs: l.Runs}
-		if l.Status != nil {
-			observed.Status = *l.Status
-		}
 	}
 	l.Private.settled(now)
-	return s.pushed(ctx, workspace, l, attempt, observed, nil)
+	return s.pushed(ctx, workspace, l, attempt, observed, err)
 }
