@@ -108,7 +108,8 @@ fmt: ## Format the code
 	$(TOOL) golangci-lint fmt
 
 .PHONY: contract
-contract: ## Check the contract, generate clients from it and compare it with the last tag
+contract: web ## Check the contract, generate clients from it and compare it with the last tag
+	@sh scripts/setup.sh contract
 	$(GO) test -count=1 -run 'Contract' ./internal/httpapi
 	$(GO) test -count=1 -tags contract -timeout 20m -v ./test/clients
 	@sh scripts/contract.sh

@@ -1,11 +1,12 @@
 #!/bin/sh
-# Installs what this machine lacks for building (build) or for testing (all).
+# Installs what this machine lacks for building (build), for testing (all), or
+# for testing the generated clients too (contract).
 # Debian packages are installed with apt-get: by root at once, by other users
 # with sudo after a question (FANFARE_SETUP=yes answers it). Go and Node are
 # unpacked into .tools, at pinned versions with checksums, where the machine has
-# none that is new enough; so is the ClickHouse engine for tests. Nothing else on the machine changes, but for the caches
-# of Go and npm in the home folder.
-# Usage: setup.sh build | all
+# none that is new enough; so is the ClickHouse engine for tests. Nothing else on
+# the machine changes, but for the caches of Go and npm in the home folder.
+# Usage: setup.sh build | all | contract
 set -eu
 unset CDPATH
 cd "$(dirname "$0")/.."
@@ -29,7 +30,8 @@ have_compiler() {
 	"${CXX:-g++}" "$work/main.cc" -o "$work/main" >/dev/null 2>&1
 }
 
-# Go 1.21 and later fetch the version that go.mod asks for; older ones cannot.
+# Go 1.26 and later fetch the patch release that go.mod asks for. An older Go is
+# not asked to: without a network mirror of toolchains it would fail halfway.
 have_go() {
 	have go || return 1
 	minor=$(go version 2>/dev/null | sed -n 's/^go version go1\.\([0-9]*\).*/\1/p')
@@ -162,12 +164,13 @@ have_compiler || lack g++
 have_go || have curl || lack curl ca-certificates
 have_node || { have curl || lack curl ca-certificates; have xz || lack xz-utils; }
 
-if [ "$1" = all ]; then
+if [ "$1" != build ]; then
 	have curl || lack curl ca-certificates
 	have chromium || lack chromium fonts-liberation
 	# The guides are run as they are printed.
 	have jq || lack jq
 	have python3 || lack python3
+	[ "$1" != contract ] || python3 -c 'import venv, ensurepip' 2>/dev/null || lack python3-venv
 	if [ -z "${FANFARE_TEST_POSTGRES:-}${FANFARE_PG_BIN:-}" ]; then
 		ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || lack postgresql
 	fi
@@ -180,4 +183,4 @@ have_go || unpack go
 have_node || unpack node
 have_go || fail "Go 1.26 is needed; $(command -v go) is $(go version 2>&1 | head -n 1)"
 have_node || fail "Node 20 or newer with npm is needed; $(command -v node) is $(node --version)"
-[ "$1" != all ] || [ -n "${FANFARE_CHDB_LIBRARY:-}" ] || library chdb
+[ "$1" = build ] || [ -n "${FANFARE_CHDB_LIBRARY:-}" ] || library chdb
