@@ -42,7 +42,7 @@ const (
 
 func (c *cli) doctorCommand() *cobra.Command {
 	return c.jsonFlag(&cobra.Command{
-		Use: "doctor", Short: "Look for what would keep the server from working, and say how to mend it", Args: noArgs,
+		Use: "doctor", Short: "Check the installation and print fixes", Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			d := &doctor{cli: c}
 			d.examine(cmd)
@@ -98,21 +98,21 @@ func (d *doctor) addFindings(check string, faults []error, fine string) {
 
 func (d *doctor) examine(cmd *cobra.Command) {
 	warnings, err := config.Load(cmd.Root().PersistentFlags(), os.Environ(), os.ReadFile)
-	d.addFindings("settings", []error{err}, "flags, environment and file can be read")
+	d.addFindings("settings", []error{err}, "flags, environment and settings file are valid")
 	for _, w := range warnings {
 		d.note("environment", warning, w)
 	}
 	_, err = d.logger()
 	d.addFindings("log", []error{err}, d.settings.LogLevel+", "+d.settings.LogFormat)
 	limits, err := d.limits()
-	d.addFindings("limits", []error{err}, "every plan has its numbers")
-	d.addFindings("weak set-up", d.settings.Check(limits, testBuild), "none found")
+	d.addFindings("limits", []error{err}, "every plan has rate limits")
+	d.addFindings("security", d.settings.Check(limits, testBuild), "no insecure or invalid settings")
 	d.addFindings("clock", []error{clockFault()}, now().UTC().Format("2006-01-02 15:04:05")+" UTC")
 	_, err = config.ParseProxies(d.settings.TrustedProxies)
 	d.addFindings("proxies", []error{err}, fmt.Sprintf("%d trusted", len(d.settings.TrustedProxies)))
 
 	if _, err := os.Stat(d.settings.Data); d.settings.Data != "" && errors.Is(err, fs.ErrNotExist) {
-		d.note("data folder", good, d.settings.Data+" is not there yet; the first start makes it")
+		d.note("data folder", good, d.settings.Data+" does not exist yet; the first start creates it")
 		if d.settings.Assets != "" {
 			d.assets(d.settings.Assets)
 		}
@@ -127,7 +127,7 @@ func (d *doctor) examine(cmd *cobra.Command) {
 		return
 	}
 	if info, err := os.Stat(dir.Path()); err == nil && info.Mode().Perm()&0o055 != 0 {
-		d.note("data folder", warning, fmt.Sprintf("%s can be read by others (mode %04o): run chmod 700 %s", dir.Path(), info.Mode().Perm(), dir.Path()))
+		d.note("data folder", warning, fmt.Sprintf("%s can be read by other users (mode %04o): run chmod 700 %s", dir.Path(), info.Mode().Perm(), dir.Path()))
 	}
 	for _, w := range machineWarnings(dir, d.settings.MaxConnections) {
 		d.note("machine", warning, w)
@@ -145,15 +145,15 @@ func (d *doctor) assets(folder string) {
 	info, err := os.Stat(folder)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		d.note("assets", good, folder+" is not there yet; the first start makes it")
+		d.note("assets", good, folder+" does not exist yet; the first start creates it")
 	case err != nil:
 		d.note("assets", failure, fmt.Sprintf("%v: correct its mode, or choose another folder with --assets", err))
 	case !info.IsDir():
 		d.note("assets", failure, folder+" is a file: remove it, or choose another folder with --assets")
 	case info.Mode().Perm()&0o022 != 0:
-		d.note("assets", failure, fmt.Sprintf("%s can be written by others (mode %04o): run chmod go-w %s", folder, info.Mode().Perm(), folder))
+		d.note("assets", failure, fmt.Sprintf("%s can be written by other users (mode %04o): run chmod go-w %s", folder, info.Mode().Perm(), folder))
 	case d.settings.Store != "" && d.settings.Assets == "":
-		d.note("assets", warning, folder+" belongs to this node alone: where there are several, give all of them the same folder with --assets")
+		d.note("assets", warning, folder+" is on this node only: if there are several nodes, set --assets to the same folder on all of them")
 	default:
 		d.note("assets", good, folder)
 	}
@@ -168,8 +168,8 @@ func (d *doctor) certificates(dir *datadir.Dir) {
 	d.addFindings("certificate", lc.Check(now()), "mode "+d.settings.TLSMode+" is set up")
 	switch d.settings.TLSMode {
 	case listen.ModeAuto:
-		d.lifetime("authority", authorityFile(dir), "delete it and `fanfare serve` makes a new one, then run `fanfare trust`")
-		d.lifetime("certificate", dir.Path("tls", "leaf.pem"), "delete it and `fanfare serve` makes a new one")
+		d.lifetime("authority", authorityFile(dir), "delete it, start `fanfare serve`, which creates a new one, then run `fanfare trust`")
+		d.lifetime("certificate", dir.Path("tls", "leaf.pem"), "delete it and start `fanfare serve`, which creates a new one")
 	case listen.ModeFile:
 		d.lifetime("certificate", d.settings.TLSCert, "renew it")
 	}
@@ -180,7 +180,7 @@ func (d *doctor) certificates(dir *datadir.Dir) {
 func (d *doctor) lifetime(check, file, fix string) {
 	text, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) && d.settings.TLSMode == listen.ModeAuto {
-		d.note(check, good, "none yet; the first start makes it")
+		d.note(check, good, "none yet; the first start creates it")
 		return
 	}
 	if err != nil {
@@ -188,7 +188,7 @@ func (d *doctor) lifetime(check, file, fix string) {
 	}
 	block, _ := pem.Decode(text)
 	if block == nil {
-		d.note(check, failure, file+" holds no certificate: "+fix)
+		d.note(check, failure, file+" contains no certificate: "+fix)
 		return
 	}
 	cert, err := x509.ParseCertificate(block.Bytes)
@@ -201,12 +201,12 @@ func (d *doctor) lifetime(check, file, fix string) {
 
 func (d *doctor) days(check string, cert *x509.Certificate, what, fix string) {
 	days := int(cert.NotAfter.Sub(now()).Hours() / 24)
-	text := fmt.Sprintf("%s is good for %d more days, until %s", what, days, cert.NotAfter.UTC().Format(time.DateOnly))
+	text := fmt.Sprintf("%s is valid for %d more days, until %s", what, days, cert.NotAfter.UTC().Format(time.DateOnly))
 	switch {
 	case now().After(cert.NotAfter):
 		d.note(check, failure, fmt.Sprintf("%s expired on %s: %s", what, cert.NotAfter.UTC().Format(time.DateOnly), fix))
 	case now().Before(cert.NotBefore):
-		d.note(check, failure, fmt.Sprintf("%s is not good before %s: set the clock by NTP", what, cert.NotBefore.UTC().Format(time.RFC3339)))
+		d.note(check, failure, fmt.Sprintf("%s is not valid before %s: synchronize the clock with NTP", what, cert.NotBefore.UTC().Format(time.RFC3339)))
 	case days < certificateDays:
 		d.note(check, warning, text+": "+fix)
 	default:
@@ -225,21 +225,21 @@ func (d *doctor) server(ctx context.Context, dir *datadir.Dir) {
 			return
 		}
 		defer dir.Unlock()
-		d.note("server", good, "none is running; the store is examined directly")
+		d.note("server", good, "not running; the store is checked directly")
 		d.port()
 		d.store(ctx, dir)
 		return
 	}
 	d.note("server", good, "running on this data folder")
 	if info, err := os.Stat(socket); err == nil && info.Mode().Perm()&0o077 != 0 {
-		d.note("control", failure, fmt.Sprintf("%s is open to others (mode %04o), who can run every command: run chmod 600 %s", socket, info.Mode().Perm(), socket))
+		d.note("control", failure, fmt.Sprintf("other users can open %s (mode %04o) and run every command: run chmod 600 %s", socket, info.Mode().Perm(), socket))
 	} else {
-		d.note("control", good, socket+" is closed to others")
+		d.note("control", good, socket+" is closed to other users")
 	}
 	d.answers(ctx)
 	var inside []finding
 	if err := client.Call(ctx, "doctor", nothing{}, &inside, func(control.Progress) {}); err != nil {
-		d.note("store", failure, "the server cannot examine its store: "+err.Error())
+		d.note("store", failure, "the server cannot check its store: "+err.Error())
 	}
 	d.list = append(d.list, inside...)
 }
@@ -249,7 +249,7 @@ func (d *doctor) port() {
 	addr := d.settings.Listen
 	ln, err := net.Listen("tcp", addr)
 	if err != nil {
-		d.note("port", failure, fmt.Sprintf("%s cannot be used (%v): stop what uses it, or choose another with --listen", addr, err))
+		d.note("port", failure, fmt.Sprintf("%s cannot be used (%v): stop the program that uses it, or choose another address with --listen", addr, err))
 		return
 	}
 	_ = ln.Close()
@@ -269,7 +269,7 @@ func (d *doctor) answers(ctx context.Context) {
 			return
 		}
 		_ = conn.Close()
-		d.note("port", good, addr+" answers")
+		d.note("port", good, addr+" responds")
 		d.proxy(ctx)
 		return
 	}
@@ -287,13 +287,13 @@ func (d *doctor) answers(ctx context.Context) {
 		return
 	}
 	_ = res.Body.Close()
-	d.note("port", good, addr+" answers")
+	d.note("port", good, addr+" responds")
 	d.days("served", res.TLS.PeerCertificates[0], "the certificate in use", "renew it")
 	if res.StatusCode != http.StatusOK {
-		d.note("ready", failure, "the server says that it is not ready ("+res.Status+"): look into its log, or wait for it to stop and start it again")
+		d.note("ready", failure, "the server is not ready ("+res.Status+"): check its log; if it is stopping, wait and start it again")
 		return
 	}
-	d.note("ready", good, "the server takes traffic")
+	d.note("ready", good, "the server accepts requests")
 }
 
 // proxy calls the server at its public address, to check whether the proxies in
@@ -301,7 +301,7 @@ func (d *doctor) answers(ctx context.Context) {
 func (d *doctor) proxy(ctx context.Context) {
 	at := d.settings.PublicURL
 	if at == "" {
-		d.note("proxy", warning, "--public-url is not set: links and single sign-on lead to localhost, and the way through the proxy cannot be tried")
+		d.note("proxy", warning, "--public-url is not set: set it; without it, links and single sign-on point to localhost and the proxy cannot be checked")
 		return
 	}
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} //nolint:gosec // nothing secret is sent
@@ -319,22 +319,22 @@ func (d *doctor) proxy(ctx context.Context) {
 	_ = res.Body.Close()
 	switch res.StatusCode {
 	case http.StatusOK:
-		d.note("proxy", good, at+" leads here over HTTPS")
+		d.note("proxy", good, at+" reaches this server over HTTPS")
 	case http.StatusForbidden:
-		d.note("proxy", failure, at+" is reached over HTTPS, but the proxy reports something else, so every request is refused: have the proxy where TLS ends set X-Forwarded-Proto: https, the others pass it on, and list all of them in --trusted-proxies; the server's log names the reason")
+		d.note("proxy", failure, at+" is reached over HTTPS, but the proxy does not report HTTPS, so every request is refused: the proxy that terminates TLS must set X-Forwarded-Proto: https, other proxies must forward it, and all must be in --trusted-proxies; the server's log has the reason")
 	default:
-		d.note("proxy", warning, fmt.Sprintf("%s/healthz answers %s: check that the proxy leads there", at, res.Status))
+		d.note("proxy", warning, fmt.Sprintf("%s/healthz returns %s: check that the proxy forwards to this server", at, res.Status))
 	}
 }
 
 func notAnswering(addr string, err error) string {
-	return fmt.Sprintf("the server runs but %s does not answer (%v): give the --listen that the server has", addr, err)
+	return fmt.Sprintf("the server is running but %s does not respond (%v): set --listen to the server's address", addr, err)
 }
 
 // store opens the store and checks it without changing it.
 func (d *doctor) store(ctx context.Context, dir *datadir.Dir) {
 	if d.settings.CheckStore() != nil {
-		return // reported as "weak set-up"
+		return // reported as "security"
 	}
 	setting := d.storeSetting(dir)
 	if err := d.orphaned(dir); err != nil {
@@ -344,11 +344,11 @@ func (d *doctor) store(ctx context.Context, dir *datadir.Dir) {
 	if d.settings.Store == "" {
 		info, err := os.Stat(setting)
 		if errors.Is(err, fs.ErrNotExist) {
-			d.note("store", good, "none yet; the first start makes it")
+			d.note("store", good, "none yet; the first start creates it")
 			return
 		}
 		if err == nil && info.Mode().Perm()&0o022 != 0 {
-			d.note("store", failure, fmt.Sprintf("%s can be written by others (mode %04o): run chmod 600 %s", setting, info.Mode().Perm(), setting))
+			d.note("store", failure, fmt.Sprintf("%s can be written by other users (mode %04o): run chmod 600 %s", setting, info.Mode().Perm(), setting))
 		}
 	}
 	e, err := d.openEngine(ctx, dir)
@@ -371,8 +371,8 @@ func (d *doctor) store(ctx context.Context, dir *datadir.Dir) {
 	}
 	d.list = append(d.list, examineAssets(ctx, db, lazyFolder(d.assetsFolder(dir))), examineConnections(ctx, db))
 	if url := d.settings.MetricsURL(); url != "" {
-		d.addFindings("facts", []error{factsdb.Examine(ctx, d.sharedFacts(url, dir, db))}, "they belong to the store, or there are none yet")
+		d.addFindings("facts", []error{factsdb.Examine(ctx, d.sharedFacts(url, dir, db))}, "they belong to the store, or none exist yet")
 		return
 	}
-	d.addFindings("facts", []error{factsfile.Examine(ctx, factsConfig(dir, e, db))}, "all can be read, or there are none yet")
+	d.addFindings("facts", []error{factsfile.Examine(ctx, factsConfig(dir, e, db))}, "all are readable, or none exist yet")
 }

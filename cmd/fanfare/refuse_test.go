@@ -168,7 +168,7 @@ func TestClockBeforeBuild(t *testing.T) {
 		if res.Code != exitConfig {
 			t.Errorf("%s: got code %d", command, res.Code)
 		}
-		wants(t, res.Out+res.Errors, "before this program was built (2099-01-01T00:00:00Z)", "set it by NTP", "cors-origins is *")
+		wants(t, res.Out+res.Errors, "before the build date of this program (2099-01-01T00:00:00Z)", "synchronize it with NTP", "cors-origins is *")
 	}
 	if res := program.Run(t, binary, t.TempDir(), nil, "version"); res.Out != "fanfare dev 2099-01-01T00:00:00Z\n" {
 		t.Errorf("got %q", res.Out)

@@ -161,11 +161,11 @@ func TestDrillCount(t *testing.T) {
 		if err := damage(); err != nil {
 			t.Fatal(err)
 		}
-		s.mustContain(s.server.Run("doctor").Out, "warn  changes", "is missing or damaged, so that nobody knows")
+		s.mustContain(s.server.Run("doctor").Out, "warn  changes", "is missing or damaged, so it is unknown")
 		s.server.Stop()
 		_ = damage() // a file that was removed is still gone
 		out := s.server.Run("doctor")
-		s.mustContain(out.Out, "warn  changes", "is missing or damaged, so that nobody knows")
+		s.mustContain(out.Out, "warn  changes", "is missing or damaged, so it is unknown")
 		if out.Code != 0 {
 			t.Errorf("%s: %+v", name, out)
 		}
