@@ -178,7 +178,7 @@ func (s *Service) renew(ctx context.Context, c *Connection, platform string, k C
 	if ClassOf(err) == Revoked || force || k.ExpiresAt == nil || *k.ExpiresAt <= now {
 		return nil, err
 	}
-	s.Log.Warn("refresh credentials", "connection", c.ID, "platform", platform, "error", err)
+	s.Log.Warn("credentials refresh failed", "connection", c.ID, "platform", platform, "error", err)
 	return nil, nil
 }
 

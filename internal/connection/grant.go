@@ -237,7 +237,7 @@ func (s *Service) revoke(ctx context.Context, c *Connection, ring Keyring) {
 		client, _ := s.Catalogue.Client(platform, c.Platform == PlatformSandbox)
 		if grantor, can := client.(Grantor); can {
 			if err := grantor.Revoke(ctx, s.app(c, platform, k), k); err != nil {
-				s.Log.Warn("give access back", "connection", c.ID, "platform", platform, "error", err)
+				s.Log.Warn("platform access revocation failed", "connection", c.ID, "platform", platform, "error", err)
 			}
 		}
 	}

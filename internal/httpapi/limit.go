@@ -190,7 +190,7 @@ func (a *API) emitQuotaEvent(r *request, d ratelimit.Decision) {
 	data := map[string]any{"limit": d.Day.Limit, "used": d.Day.Limit - d.Day.Remaining, "reset_at": clock.At(d.Day.Reset)}
 	if err := a.QuotaEvents.EmitDaily(r.http.Context(), workspace, kind, data); err != nil {
 		a.quotaEventsSent.Delete(mark)
-		a.Log.Error("write quota event failed: check that the database is available", "error", err)
+		a.Log.Error("quota event not written: check that the database is available", "error", err)
 	}
 }
 
@@ -222,7 +222,7 @@ func (a *API) refund(r *request) {
 		return
 	}
 	if err := r.counter.Refund(ctx, r.charged, r.ticket, a.Now()); err != nil {
-		a.Log.Warn("quota of a failed request could not be given back: check that the database is available", "request_id", r.id, "error", err)
+		a.Log.Warn("quota of a failed request not returned: check that the database is available", "request_id", r.id, "error", err)
 		return
 	}
 	a.look(r)

@@ -376,7 +376,7 @@ func (a *API) recoverPanic(r *request) {
 	if err, ok := p.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 		panic(p)
 	}
-	a.log(r).Error("panic", "panic", p, "stack", string(debug.Stack()))
+	a.log(r).Error("request handler panicked", "panic", p, "stack", string(debug.Stack()))
 	if r.replied {
 		panic(http.ErrAbortHandler)
 	}

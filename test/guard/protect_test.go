@@ -403,7 +403,7 @@ func TestR3RefundFails(t *testing.T) {
 	if got := rateHeadersOf(t, a.Do("GET", "/v1/events", nil).Want(503).Header); got.remaining != 59 {
 		t.Errorf("got %+v, want one spent", got)
 	}
-	if !strings.Contains(w.Log.String(), "could not be given back") {
+	if !strings.Contains(w.Log.String(), "quota of a failed request not returned") {
 		t.Error("got nothing in the log about it")
 	}
 }
