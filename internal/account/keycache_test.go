@@ -19,7 +19,7 @@ import (
 
 // TestK9Bookkeeping checks what is stored about the use of a key.
 func TestK9Bookkeeping(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, w *keyFixture) {
 		o, cache := newTestWorkspace(t, w), w.Keys
 		secret, k := o.key(o.Owner, account.KeyOptions{})
 		c, err := cache.Caller(t.Context(), account.HashSecret(secret))

@@ -40,7 +40,7 @@ func TestK4OwnerLeaves(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			each(t, func(t *testing.T, w *world) {
+			each(t, func(t *testing.T, w *keyFixture) {
 				o := newTestWorkspace(t, w)
 				o.member("bob@example.com", account.Editor)
 				secret, k := o.key("bob@example.com", account.KeyOptions{})
@@ -69,7 +69,7 @@ func TestK4OwnerLeaves(t *testing.T) {
 
 // TestK4Demotion checks that a key has its owner's current role.
 func TestK4Demotion(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, w *keyFixture) {
 		o := newTestWorkspace(t, w)
 		o.member("ann@example.com", account.Viewer)
 		secret, _ := o.key("ann@example.com", account.KeyOptions{})
@@ -87,7 +87,7 @@ func TestK4Demotion(t *testing.T) {
 
 // TestLastOwner checks that a workspace always has an active owner.
 func TestLastOwner(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, w *keyFixture) {
 		o, ctx := newTestWorkspace(t, w), t.Context()
 		refused := func(err error) {
 			t.Helper()
@@ -120,7 +120,7 @@ func TestLastOwner(t *testing.T) {
 // TestOneUserManyWorkspaces checks that a role in one workspace has no effect
 // in another.
 func TestOneUserManyWorkspaces(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, w *keyFixture) {
 		a, b := newTestWorkspace(t, w), newTestWorkspace(t, w)
 		a.member("both@example.com", account.Admin)
 		b.member("both@example.com", account.Viewer)
@@ -156,7 +156,7 @@ func TestK6Notices(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			each(t, func(t *testing.T, w *world) {
+			each(t, func(t *testing.T, w *keyFixture) {
 				o := newTestWorkspace(t, w)
 				_, k := o.key(o.Owner, account.KeyOptions{Lifetime: 20 * day})
 				o.key(o.Owner, account.KeyOptions{})
@@ -177,7 +177,7 @@ func TestK6Notices(t *testing.T) {
 // TestK6Unused checks that a key is revoked after 365 days without use, but not
 // if it was used a second ago and the use is not written yet.
 func TestK6Unused(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, w *keyFixture) {
 		o := newTestWorkspace(t, w)
 		never, k := o.key(o.Owner, account.KeyOptions{})
 		once, _ := o.key(o.Owner, account.KeyOptions{})
@@ -215,7 +215,7 @@ func TestK6Unused(t *testing.T) {
 // which code.
 func TestOperatorMistakes(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, false)
+	w := newKeyFixture(t, false)
 	o, ctx, op := newTestWorkspace(t, w), t.Context(), storetest.Operator
 	good := account.NewWorkspace{Name: "n", Plan: "growth", Owner: "x@example.com", Currency: "EUR", Timezone: "UTC"}
 	workspace := func(change func(*account.NewWorkspace)) func() error {

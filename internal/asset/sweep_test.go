@@ -155,15 +155,16 @@ func (s steppedStore) Named(ctx context.Context, w ident.ID, sums []string) (map
 	return s.memoryStore.Named(ctx, w, sums)
 }
 
-// interleaving is a folder and a store on which several actors work, of whom
-// only one goes on at a time.
+// interleaving runs several operations on one folder and one store. Only one of
+// them runs at a time.
 type interleaving struct {
 	t     *testing.T
 	dir   string
 	store *memoryStore
 	now   time.Time
 	sum   string
-	// acked and referred are what was promised to somebody.
+	// acked reports that an upload was acknowledged, referred that a creative
+	// refers to the asset. Its record and its file must then exist.
 	acked, referred bool
 }
 
@@ -189,7 +190,7 @@ func (s *interleaving) service(pause func(string)) (*Service, *Folder) {
 
 func free(string) {}
 
-// checkFiles wants every record to have its file, at any moment.
+// checkFiles returns an error if a record has no file.
 func (s *interleaving) checkFiles() error {
 	_, f := s.service(free)
 	defer func() { _ = f.Close() }()
@@ -211,8 +212,8 @@ func (s *interleaving) checkFiles() error {
 	return nil
 }
 
-// actors has the operations that may run concurrently.
-var actors = map[string]func(s *interleaving, v *Service) error{
+// operations has the operations that may run concurrently.
+var operations = map[string]func(s *interleaving, v *Service) error{
 	"upload": func(s *interleaving, v *Service) error {
 		_, err := v.Store(context.Background(), record.Cause{Workspace: home}, dot)
 		s.acked = s.acked || err == nil
@@ -251,10 +252,10 @@ var startStates = map[string]func(s *interleaving, v *Service) error{
 	},
 }
 
-// actor runs in steps. Between two of them it waits to be let go on.
-type actor struct {
+// concurrentOperation runs in steps. After each step it waits for its turn.
+type concurrentOperation struct {
 	name string
-	turn chan bool // false ends it where it stands, as a crash does
+	turn chan bool // false stops it after this step, as a crash does
 	at   chan string
 }
 
@@ -262,8 +263,8 @@ const end = "end"
 
 type crashed struct{}
 
-func (s *interleaving) start(name string) *actor {
-	a := &actor{name: name, turn: make(chan bool), at: make(chan string)}
+func (s *interleaving) start(name string) *concurrentOperation {
+	a := &concurrentOperation{name: name, turn: make(chan bool), at: make(chan string)}
 	go func() {
 		v, f := s.service(func(step string) {
 			a.at <- step
@@ -281,18 +282,19 @@ func (s *interleaving) start(name string) *actor {
 		if !<-a.turn {
 			panic(crashed{})
 		}
-		if err := actors[name](s, v); err != nil {
+		if err := operations[name](s, v); err != nil {
 			s.t.Errorf("%s: %v", name, err)
 		}
 	}()
 	return a
 }
 
-// runSchedule runs actors by a schedule: of the alternatives at each moment,
-// which is taken. Alternatives are to let an actor go on, and to let one crash.
-// It returns how many there were at each moment, and what happened.
+// runSchedule runs operations by a schedule, which has the index of one
+// alternative for each moment. The alternatives are the next step of an
+// operation, and the crash of an operation. It returns how many alternatives
+// each moment had, and what happened.
 func (s *interleaving) runSchedule(names []string, schedule []int, crashes int) (choices []int, story []string, err error) {
-	var live []*actor
+	var live []*concurrentOperation
 	for _, name := range names {
 		live = append(live, s.start(name))
 	}
@@ -348,8 +350,8 @@ func TestInterleavings(t *testing.T) {
 	}
 }
 
-// TestDrillInterleavings tries orders of four actors at random: they have too
-// many for all of them.
+// TestDrillInterleavings tries random orders of four operations, because there
+// are too many to try all of them.
 func TestDrillInterleavings(t *testing.T) {
 	t.Parallel()
 	seed, orders := mathrand.Uint64(), 20

@@ -50,7 +50,7 @@ var transitions = map[string]map[string]outcome{
 }
 
 // createInStatus creates an audience in a status.
-func createInStatus(t *testing.T, c *tenant, status string) string {
+func createInStatus(t *testing.T, c *fixture, status string) string {
 	t.Helper()
 	var id string
 	switch {
@@ -72,7 +72,7 @@ func createInStatus(t *testing.T, c *tenant, status string) string {
 	return id
 }
 
-func act(c *tenant, id, action string) *storetest.Answer {
+func act(c *fixture, id, action string) *storetest.Answer {
 	switch action {
 	case "update":
 		return patch(c, id, `{"name":"B"}`)
@@ -89,7 +89,7 @@ func act(c *tenant, id, action string) *storetest.Answer {
 // TestTransitions takes every action in every status (W5, W6, W7).
 func TestTransitions(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	for status, actions := range transitions {
 		for action, o := range actions {
 			name := action + " in " + status
@@ -129,7 +129,7 @@ func TestTransitions(t *testing.T) {
 // TestMemberChanges checks the response, the count and the entity tag (W4).
 func TestMemberChanges(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	id := list(c)
 	for _, tt := range []struct {
 		add, remove    []string
@@ -159,7 +159,7 @@ func TestMemberChanges(t *testing.T) {
 // never repeated in a fault.
 func TestMemberRefusals(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	id := list(c)
 	good, address := hashes(0, 3), "ada@example.com"
 	for _, tt := range []struct {
@@ -190,7 +190,7 @@ func TestMemberRefusals(t *testing.T) {
 // change of their audiences.
 func TestCampaignsFollow(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	id := list(c)
 	campaign := newCampaign(c, "For them", id).OK().ID()
 	issues := func() (codes []string) {

@@ -59,7 +59,7 @@ var transitions = map[string]map[string]outcome{
 // TestTransitions takes every action in every status (W5, W6, W7).
 func TestTransitions(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	for _, status := range statuses {
 		for action, o := range transitions[status] {
 			id := createInStatus(t, c, status)
@@ -109,7 +109,7 @@ func checkOutcome(t *testing.T, name string, o outcome, res *storetest.Answer, b
 	}
 }
 
-func checkEvent(t *testing.T, c *tenant, name, id string, o outcome, before, after map[string]any, events int) {
+func checkEvent(t *testing.T, c *fixture, name, id string, o outcome, before, after map[string]any, events int) {
 	t.Helper()
 	fresh := eventsOf(c, id)[events:]
 	if o.event == "" {
@@ -132,7 +132,7 @@ func checkEvent(t *testing.T, c *tenant, name, id string, o outcome, before, aft
 // transitions.
 func TestTransitionTimes(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	id := create(c, map[string]any{"name": "One", "schedule": map[string]any{"end_at": in(10 * time.Hour)}})
 	minute := 0
 	at := func(m int) any {
@@ -173,7 +173,7 @@ func TestTransitionTimes(t *testing.T) {
 // launches, and that only an end in the past prevents it.
 func TestLaunchNeedsNothingButADraft(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	act(c, create(c, `{"name":"Bare"}`), "launch").OK()
 	for _, end := range []time.Duration{-time.Hour, 0} {
 		id := create(c, map[string]any{"name": "Late", "schedule": map[string]any{"end_at": in(end)}})
@@ -190,7 +190,7 @@ func TestLaunchNeedsNothingButADraft(t *testing.T) {
 // succeeds, the others get the state, and one event exists.
 func TestRacingTransitions(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	race := func(id string, actions ...string) map[fault.Code]int {
 		var mu sync.Mutex
 		var wg sync.WaitGroup
@@ -228,7 +228,7 @@ func TestRacingTransitions(t *testing.T) {
 // TestDuplicate copies campaigns in every status.
 func TestDuplicate(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	for _, status := range statuses {
 		id := createInStatus(t, c, status)
 		c.Clock.Advance(time.Second)
@@ -255,7 +255,7 @@ func etagVersion(rec map[string]any) string { return fmt.Sprint(rec["version"]) 
 // TestDuplicateFields compares all fields and the name of a copy.
 func TestDuplicateFields(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	id := create(c, map[string]any{
 		"name": "One", "description": "d", "objective": "sales", "channels": []string{"search"}, "tags": []string{"a"}, "metadata": map[string]any{"k": "v"},
 		"budget":   map[string]any{"type": "lifetime", "amount": "10", "currency": "EUR", "pacing": "asap", "daily_cap": "1"},

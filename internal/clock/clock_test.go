@@ -71,9 +71,9 @@ func TestInstantsAreMilliseconds(t *testing.T) {
 	}
 }
 
-// TestDays wants the first moment of a day and of the next, also where clocks
+// TestDayBounds wants the first moment of a day and of the next, also where clocks
 // jump over midnight or come to it twice (L9).
-func TestDays(t *testing.T) {
+func TestDayBounds(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ zone, day, start, end string }{
 		{"UTC", "2026-11-15", "2026-11-15T00:00:00Z", "2026-11-16T00:00:00Z"},

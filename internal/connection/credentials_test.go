@@ -16,7 +16,7 @@ import (
 )
 
 // stored loads the connection with what nobody is shown.
-func (s *stage) stored() *connection.Connection {
+func (s *syncFixture) stored() *connection.Connection {
 	s.t.Helper()
 	c, err := s.DB.Connections().Load(s.t.Context(), s.Workspace, ident.ID(s.id))
 	if err != nil {
@@ -26,7 +26,7 @@ func (s *stage) stored() *connection.Connection {
 }
 
 // sealed is what the credentials look like when they are opened.
-func (s *stage) sealed() string {
+func (s *syncFixture) sealed() string {
 	s.t.Helper()
 	c := s.stored()
 	text, err := s.connections.Vault.Open(s.Workspace, c.ID, c.Private.SealVersion, c.Private.Sealed)
@@ -41,7 +41,7 @@ func isToken(e sandbox.Entry) bool { return e.Path == "/token" }
 // TestRefreshInTime wants tokens that live for an hour to be renewed after four
 // fifths of it, and not before.
 func TestRefreshInTime(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		for _, tt := range []struct {
 			after time.Duration
 			want  int
@@ -61,7 +61,7 @@ func TestRefreshInTime(t *testing.T) {
 // TestExpired has a platform call a token expired that should be good: it is
 // renewed once, and the run goes on.
 func TestExpired(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		one := 1
 		s.strike(sandbox.FaultRule{Platform: sandbox.GoogleAds, Fault: sandbox.FaultExpiredToken, Path: "googleAds", Count: &one})
 		before := s.stored().Private.SealVersion
@@ -76,9 +76,9 @@ func TestExpired(t *testing.T) {
 // TestEmptyToken has a platform answer without tokens. Those that are there
 // stay.
 func TestEmptyToken(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		before := s.sealed()
-		s.tricks.refresh = func(string) (*connection.Credentials, error) { return &connection.Credentials{}, nil }
+		s.faults.refresh = func(string) (*connection.Credentials, error) { return &connection.Credentials{}, nil }
 		s.Clock.Advance(50 * time.Minute)
 		r := s.sync(recent)
 		want(t, "run", connection.RunSucceeded, r.Status)
@@ -91,7 +91,7 @@ func TestEmptyToken(t *testing.T) {
 		// Without another refresh token the one that is there stays.
 		at := clock.At(s.Clock.Now())
 		end := at.Add(time.Hour)
-		s.tricks.refresh = func(string) (*connection.Credentials, error) {
+		s.faults.refresh = func(string) (*connection.Credentials, error) {
 			return &connection.Credentials{Access: secret.New("new-access"), IssuedAt: at, ExpiresAt: &end}, nil
 		}
 		s.sync(recent)
@@ -106,7 +106,7 @@ func TestEmptyToken(t *testing.T) {
 // TestRevoked has a platform take access back: a person has to grant it anew,
 // and what is there stays and is called old.
 func TestRevoked(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		s.sync(recent)
 		before, _ := s.figures("platform")
 		s.ask(`{"mode":"full"}`)
@@ -143,7 +143,7 @@ func TestRevoked(t *testing.T) {
 // TestDisconnect wants credentials to be gone at once, the platforms to be told
 // and figures to stay until somebody wants them erased.
 func TestDisconnect(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		s.sync(recent)
 		waiting := s.ask(`{}`)
 		tokens := map[string]string{}
@@ -160,7 +160,7 @@ func TestDisconnect(t *testing.T) {
 		}
 		s.connections.Wait()
 		for _, platform := range []string{"google_ads", "meta_ads", "linkedin_ads", "tiktok_ads"} {
-			client, _ := s.tricks.Catalogue.Client(platform, true)
+			client, _ := s.faults.Catalogue.Client(platform, true)
 			for token := range tokens {
 				if _, err := client.Accounts(t.Context(), connection.Credentials{Access: secret.New(token), App: connection.App{ID: "sandbox", Secret: secret.New("sandbox")}}); err == nil {
 					t.Errorf("%s: a token works that should have been given back", platform)

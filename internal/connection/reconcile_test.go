@@ -12,7 +12,7 @@ import (
 // a link, the facts of a connection that was purged, and those of one that does
 // not exist. None of it is there afterwards, and everything else is.
 func TestReconcile(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		facts := s.connections.Facts.(metrics.Connections)
 		write := func(b *fact.Batch) {
 			t.Helper()

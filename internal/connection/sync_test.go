@@ -19,8 +19,8 @@ import (
 // the platforms to the last millionth.
 func TestFirstSync(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
-	s.id = s.connect(map[string]any{"platform": "sandbox", "name": "Sandbox", "config": map[string]any{"seed": world.Seed}}).OK().ID()
+	s := newSyncFixture(t)
+	s.id = s.connect(map[string]any{"platform": "sandbox", "name": "Sandbox", "config": map[string]any{"seed": sandboxAccounts.Seed}}).OK().ID()
 	s.only("meta_ads", "linkedin_ads")
 	first := s.runs()[0]
 	want(t, "first run", []any{connection.RunQueued, "initial", "full"}, []any{first.Status, first.Trigger, first.Mode})
@@ -53,7 +53,7 @@ func TestFirstSync(t *testing.T) {
 // TestSchedule reads the days that may still change once a day and the last two
 // in between, and corrections are told.
 func TestSchedule(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		s.sync(recent)
 		s.Clock.Advance(50 * time.Minute)
 		at, err := s.work(t.Context())
@@ -85,7 +85,7 @@ func TestSchedule(t *testing.T) {
 
 // TestSyncTogether has many ask for the same at once: there is one run.
 func TestSyncTogether(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		var answers [8]connection.Run
 		var wg sync.WaitGroup
 		for i := range answers {
@@ -112,7 +112,7 @@ func TestSyncTogether(t *testing.T) {
 
 // TestSyncRefused tries to sync what cannot be synced.
 func TestSyncRefused(t *testing.T) {
-	onStage(t, func(_ *testing.T, s *stage) {
+	withSyncFixture(t, func(_ *testing.T, s *syncFixture) {
 		s.only()
 		s.request(nil).Fault("invalid_state")
 		s.strike(sandbox.FaultRule{Fault: sandbox.FaultRevokedToken})
@@ -135,12 +135,12 @@ func TestSyncRefused(t *testing.T) {
 // TestCancel cancels a run before and while it is done. What it has brought in
 // stays, and nothing begins in its place.
 func TestCancel(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		if at, err := s.work(t.Context()); err != nil || at == nil || !at.After(s.Clock.Now()) || len(s.runs()) != 1 {
 			t.Fatalf("after a run was canceled: got %v, %v and %d runs, want nothing to do before the next", at, err, len(s.runs()))
 		}
 		reads, reached := 0, make(chan struct{})
-		s.tricks.report = func(ctx context.Context, q connection.Report) error {
+		s.faults.report = func(ctx context.Context, q connection.Report) error {
 			if q.Account != s.tiktok() {
 				return nil
 			}
@@ -174,9 +174,9 @@ func TestCancel(t *testing.T) {
 // TestAccountsDuringRun switches accounts on and off while a run is at work:
 // the run keeps both.
 func TestAccountsDuringRun(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		asked := false
-		s.tricks.report = func(context.Context, connection.Report) error {
+		s.faults.report = func(context.Context, connection.Report) error {
 			if !asked {
 				asked = true
 				s.only("meta_ads", "linkedin_ads")
@@ -194,22 +194,22 @@ func TestAccountsDuringRun(t *testing.T) {
 	}, "meta_ads", "tiktok_ads")
 }
 
-func (s *stage) tiktok() string {
-	a, _ := s.catalogue.Server().Grant(world)
+func (s *syncFixture) tiktok() string {
+	a, _ := s.catalogue.Server().Grant(sandboxAccounts)
 	return a[sandbox.TikTokAds].AccountID
 }
 
 // TestInterrupted breaks a run off in the middle, as the end of the process
 // does, and goes on with what is left.
 func TestInterrupted(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		type part struct {
 			account string
 			level   connection.Level
 		}
 		ctx, stop := context.WithCancel(t.Context())
 		var asked []part
-		s.tricks.report = func(_ context.Context, q connection.Report) error {
+		s.faults.report = func(_ context.Context, q connection.Report) error {
 			if asked = append(asked, part{q.Account, q.Level}); len(asked) == 7 {
 				stop()
 				return ctx.Err()
@@ -247,7 +247,7 @@ func TestInterrupted(t *testing.T) {
 // TestThrottled has a platform ask for more time than a call waits: others are
 // read meanwhile, and the run is laid aside until then and goes on.
 func TestThrottled(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		once := 1
 		s.strike(sandbox.FaultRule{Platform: sandbox.MetaAds, Path: "insights", Fault: sandbox.FaultThrottle, Seconds: 600, Count: &once})
 		id := s.ask(recent)
@@ -280,9 +280,9 @@ func TestThrottled(t *testing.T) {
 
 // TestPartial has one account fail for good and wants the others to be done.
 func TestPartial(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		bad := s.account("tiktok_ads")
-		s.tricks.report = func(_ context.Context, q connection.Report) error {
+		s.faults.report = func(_ context.Context, q connection.Report) error {
 			if q.Account == bad {
 				return &connection.Error{Class: connection.Forbidden, Code: "40001", Message: "No permission."}
 			}
@@ -302,15 +302,15 @@ func TestPartial(t *testing.T) {
 // TestFailing has every run fail: after three the connection has an error, and
 // one that works heals it.
 func TestFailing(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		broken := true
-		s.tricks.report = func(context.Context, connection.Report) error {
+		s.faults.report = func(context.Context, connection.Report) error {
 			if broken {
 				return &connection.Error{Class: connection.Refused, Code: "100", Message: "Wrong."}
 			}
 			return nil
 		}
-		s.tricks.Catalogue = &noEntities{s.tricks.Catalogue, &broken}
+		s.faults.Catalogue = &noEntities{s.faults.Catalogue, &broken}
 		var statuses []connection.Status
 		for range 3 {
 			if r := s.sync(recent); r.Status != connection.RunFailed {
@@ -355,9 +355,9 @@ func (c blind) Entities(ctx context.Context, k connection.Credentials, account s
 
 // TestTooLarge has a platform refuse more than two days at once.
 func TestTooLarge(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		longest := clock.Date(0)
-		s.tricks.report = func(_ context.Context, q connection.Report) error {
+		s.faults.report = func(_ context.Context, q connection.Report) error {
 			if q.Last-q.First > 1 {
 				return &connection.Error{Class: connection.TooLarge, Code: "1", Message: "Please reduce the amount of data."}
 			}
@@ -369,7 +369,7 @@ func TestTooLarge(t *testing.T) {
 		sums, _ := s.figures("platform")
 		want(t, "figures", map[string]string{"meta_ads": s.truth("meta_ads", today-14)}, sums)
 
-		s.tricks.report = func(context.Context, connection.Report) error {
+		s.faults.report = func(context.Context, connection.Report) error {
 			return &connection.Error{Class: connection.TooLarge, Code: "1", Message: "Please reduce the amount of data."}
 		}
 		r = s.sync(recent)

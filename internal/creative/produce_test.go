@@ -20,7 +20,7 @@ import (
 )
 
 // generateNow generates with the author and returns what came of it.
-func generateNow(t testing.TB, c *tenant, body string) (*creative.Creative, []creative.Variant) {
+func generateNow(t testing.TB, c *fixture, body string) (*creative.Creative, []creative.Variant) {
 	t.Helper()
 	id := begin(c, body)
 	runJob(t, c, id)
@@ -31,7 +31,7 @@ func generateNow(t testing.TB, c *tenant, body string) (*creative.Creative, []cr
 // to nothing.
 func TestUnusableDrafts(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	a := useFakeProvider(c)
 	for name, drafts := range map[string]func(b *creative.Brief) []creative.Draft{
 		"no drafts":      func(*creative.Brief) []creative.Draft { return nil },
@@ -55,7 +55,7 @@ func TestUnusableDrafts(t *testing.T) {
 // each of the others.
 func TestDrafts(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	a := useFakeProvider(c)
 	a.respondWith(func(b *creative.Brief) []creative.Draft {
 		list := draftsOf(b, "One", "Two", "One", strings.Repeat("x", 201), "Three", "Four", "Five")
@@ -80,7 +80,7 @@ func TestDrafts(t *testing.T) {
 // writes markup, fields that the channel does not have, and codes of its own.
 func TestPlainText(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	a := useFakeProvider(c)
 	secret := "<script>alert(1)</script>"
 	a.write = func(_ context.Context, b *creative.Brief) (*creative.Result, error) {
@@ -115,7 +115,7 @@ func TestPlainText(t *testing.T) {
 // TestCallToAction maps the text of a button to a call to action.
 func TestCallToAction(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	a := useFakeProvider(c)
 	for words, wanted := range map[string]string{"shop_now": "shop_now", "Learn more": "learn_more", "Jetzt kaufen": "", "": ""} {
 		a.respondWith(func(b *creative.Brief) []creative.Draft {
@@ -134,7 +134,7 @@ func TestCallToAction(t *testing.T) {
 // TestPolicyBlocks checks that blocked variants fail: some of them, or all.
 func TestPolicyBlocks(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	a := useFakeProvider(c)
 	const bad = "This tea cures cancer"
 	a.respondWith(func(b *creative.Brief) []creative.Draft { return draftsOf(b, bad, bad+" and gout") })
@@ -179,7 +179,7 @@ func TestPolicyBlocks(t *testing.T) {
 // TestDifferences checks the differences of variants.
 func TestDifferences(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	a := useFakeProvider(c)
 	a.respondWith(func(b *creative.Brief) []creative.Draft {
 		list := draftsOf(b, "One", "One", "One")
@@ -201,7 +201,7 @@ func TestDifferences(t *testing.T) {
 // TestStrictest checks that headline and body fit every requested channel.
 func TestStrictest(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	a := useFakeProvider(c)
 	a.respondWith(func(b *creative.Brief) []creative.Draft {
 		list := draftsOf(b, "One")
@@ -231,7 +231,7 @@ func onePixel(t testing.TB) []byte {
 // and counts what both used.
 func TestPictures(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	a := useFakeProvider(c)
 	cost := func(n int64) *int64 { return &n }
 	a.write = func(_ context.Context, b *creative.Brief) (*creative.Result, error) {
@@ -284,7 +284,7 @@ func TestPictures(t *testing.T) {
 // only where there are pictures.
 func TestLogo(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	a, s := useFakeProvider(c), c.Creatives
 	var told []byte
 	a.paint = func(_ context.Context, b *creative.Brief, s creative.Shape, _ string) (*creative.Picture, creative.Usage, error) {
@@ -317,7 +317,7 @@ func TestLogo(t *testing.T) {
 // TestBudget checks the monthly budget for models.
 func TestBudget(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	a := useFakeProvider(c)
 	budget := func(micros *int64) {
 		t.Helper()
@@ -365,7 +365,7 @@ func TestBudget(t *testing.T) {
 // TestUnknownPrice checks that the cost is null without a price.
 func TestUnknownPrice(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	a := useFakeProvider(c)
 	a.write = func(_ context.Context, b *creative.Brief) (*creative.Result, error) {
 		return &creative.Result{Language: "en", Drafts: draftsOf(b, "Tea"), Usage: creative.Usage{Calls: 1, InputTokens: 5}}, nil
@@ -380,7 +380,7 @@ func TestUnknownPrice(t *testing.T) {
 // TestBriefIsComplete checks the brief that the provider gets.
 func TestBriefIsComplete(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	a := useFakeProvider(c)
 	first := generate(c, `{"prompt":"Mountain green tea from the valley"}`).OK().ID()
 	campaign := newCampaign(c, `{"name":"One","objective":"leads","channels":["push","sms"],"tracking":{"landing_url":"https://leaf.example/"}}`).ID()
@@ -417,7 +417,7 @@ func TestBriefIsComplete(t *testing.T) {
 // no more, until it may have more. Pictures that it has need no room.
 func TestStorageFull(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	limit := func(pictures int64) {
 		c.LimitAssets(pictures * 64 << 10)
 		c.Creatives.Assets = c.Assets

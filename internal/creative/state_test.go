@@ -60,7 +60,7 @@ var transitions = map[string]map[string]outcome{
 }
 
 // act takes an action, a moment after what was before.
-func act(c *tenant, id, action string) *storetest.Answer {
+func act(c *fixture, id, action string) *storetest.Answer {
 	c.Clock.Advance(time.Millisecond)
 	switch action {
 	case "archive":
@@ -78,7 +78,7 @@ func act(c *tenant, id, action string) *storetest.Answer {
 // TestTransitions takes every action in every status.
 func TestTransitions(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	a := useFakeProvider(c)
 	for _, status := range statuses {
 		for action, o := range transitions[status] {
@@ -139,7 +139,7 @@ func checkOutcome(t *testing.T, name string, o outcome, res *storetest.Answer, b
 // yet.
 func TestRewriteRefusalNamesContent(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	id := createInStatus(t, c, useFakeProvider(c), "generating")
 	e := patch(c, id, `{"name":"Two","content":{"body":"Mine"}}`).Fault("invalid_state")
 	want(t, "detail", []string{"content", "body", "immutable"}, []string{e.Details[0].Field, e.Details[0].In, e.Details[0].Code})
@@ -175,7 +175,7 @@ func (a *fakeProvider) block(heeds bool) blockedCall {
 // anew.
 func TestArchiveStopsGeneration(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	a := useFakeProvider(c)
 	writes := a.write
 	for _, heeds := range []bool{true, false} {
@@ -208,7 +208,7 @@ func TestArchiveStopsGeneration(t *testing.T) {
 // again, whatever it was busy with.
 func TestShutdownIsNoFailure(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	a, s := useFakeProvider(c), c.Creatives
 	fetch := func(context.Context, string) ([]byte, error) { return nil, nil }
 	writes := a.write
@@ -248,7 +248,7 @@ func TestShutdownIsNoFailure(t *testing.T) {
 // TestTimeout fails a generation after ten minutes.
 func TestTimeout(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	a := useFakeProvider(c)
 	id := createInStatus(t, c, a, "generating")
 	a.failWith(errors.New("the network is broken"))
@@ -277,7 +277,7 @@ func TestTimeout(t *testing.T) {
 // one result counts, and each call to the model is paid for.
 func TestConcurrentRuns(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	a := useFakeProvider(c)
 	cost := int64(250_000)
 	a.write = func(_ context.Context, b *creative.Brief) (*creative.Result, error) {
@@ -311,7 +311,7 @@ func TestConcurrentRuns(t *testing.T) {
 	}
 }
 
-func spent(t testing.TB, c *tenant, month string) int64 {
+func spent(t testing.TB, c *fixture, month string) int64 {
 	t.Helper()
 	n, err := c.DB.Creatives().ModelSpend(t.Context(), c.Workspace, month)
 	if err != nil {
@@ -323,7 +323,7 @@ func spent(t testing.TB, c *tenant, month string) int64 {
 // TestFailures checks every kind of provider failure.
 func TestFailures(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	a := useFakeProvider(c)
 	for _, code := range []string{
 		creative.FailTimeout, creative.FailProvider, creative.FailThrottled, creative.FailCredentials, creative.FailRefused,
@@ -347,7 +347,7 @@ func TestFailures(t *testing.T) {
 // TestInternalErrorIsRetried leaves everything as it was, and is tried again.
 func TestInternalErrorIsRetried(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	a := useFakeProvider(c)
 	writes := a.write
 	id := createInStatus(t, c, a, "generating")
@@ -412,7 +412,7 @@ func (brokenCatalogue) Open(context.Context, ident.ID, string) (creative.OpenPro
 // waits, and a retry of it to answer at once.
 func TestBuiltInFailure(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	id := generate(c, `{"prompt":"?!","provider":"composer"}`).OK().ID()
 	v := loadCreative(c, id)
 	want(t, "status and reason", []any{creative.StatusFailed, creative.FailRefused, false}, []any{v.Status, v.Generation.Error.Code, v.Generation.Error.Retryable})
@@ -429,7 +429,7 @@ func TestBuiltInFailure(t *testing.T) {
 // TestWorkspaceIsolation reads creatives of another workspace.
 func TestWorkspaceIsolation(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	id := createInStatus(t, c, useFakeProvider(c), "generating")
 	other := c.another()
 	for _, action := range []string{"archive", "restore", "retry", "rename"} {

@@ -174,8 +174,8 @@ func TestCrashAtStart(t *testing.T) {
 	}
 }
 
-// TestOthers puts files in the place of those that belong together.
-func TestOthers(t *testing.T) {
+// TestMismatchedFiles checks a store and facts that do not belong together.
+func TestMismatchedFiles(t *testing.T) {
 	t.Parallel()
 	move := func(n *node, from string, names ...string) {
 		for _, name := range names {

@@ -20,7 +20,7 @@ var threeDays = csvOf("date,clicks,spend", "2026-11-01,1,1.5", "2026-11-02,2,2.5
 
 func TestCommitAndUndo(t *testing.T) {
 	t.Parallel()
-	w := newFakeWorld(t)
+	w := newFakeDeps(t)
 	i := w.uploaded(t, ingest.Upload{Name: "days.csv", Bytes: threeDays})
 	if i.Status != ingest.StatusReady || len(w.rows) > 0 || string(i.Preview.Totals["spend"]) != "7.5" || i.Preview.StartDate.String() != "2026-11-01" || i.Preview.EndDate.String() != "2026-11-03" {
 		t.Fatalf("got %+v want a preview of 7.5 and no fact", i)
@@ -80,7 +80,7 @@ func TestCommitAndUndo(t *testing.T) {
 
 func TestUndoUntil(t *testing.T) {
 	t.Parallel()
-	w := newFakeWorld(t)
+	w := newFakeDeps(t)
 	i := w.uploaded(t, ingest.Upload{Bytes: threeDays, Commit: true})
 	w.now = today.Add(ingest.UndoTime + time.Millisecond)
 	_, err := w.Undo(t.Context(), cause, i.ID, record.Match{})
@@ -101,7 +101,7 @@ func TestCrash(t *testing.T) {
 	for _, step := range []string{"source", "save", "begin", "write", "written", "fed", "exist"} {
 		t.Run("commit "+step, func(t *testing.T) {
 			t.Parallel()
-			w := newFakeWorld(t)
+			w := newFakeDeps(t)
 			i := w.uploaded(t, ingest.Upload{Bytes: threeDays})
 			w.fail[step] = crash
 			if _, err := w.Commit(t.Context(), cause, i.ID, record.Match{}, ingest.Options{}); step != "exist" && !errors.Is(err, crash) {
@@ -120,7 +120,7 @@ func TestCrash(t *testing.T) {
 	for _, step := range []string{"begin", "undo", "fed", "save"} {
 		t.Run("undo "+step, func(t *testing.T) {
 			t.Parallel()
-			w := newFakeWorld(t)
+			w := newFakeDeps(t)
 			i := w.uploaded(t, ingest.Upload{Bytes: threeDays, Commit: true})
 			w.fail[step] = crash
 			if _, err := w.Undo(t.Context(), cause, i.ID, record.Match{}); !errors.Is(err, crash) {
@@ -135,7 +135,7 @@ func TestCrash(t *testing.T) {
 	}
 	t.Run("between", func(t *testing.T) {
 		t.Parallel()
-		w := newFakeWorld(t)
+		w := newFakeDeps(t)
 		i := w.uploaded(t, ingest.Upload{Bytes: threeDays})
 		w.fail["written"] = crash
 		_, _ = w.Commit(t.Context(), cause, i.ID, record.Match{}, ingest.Options{})
@@ -153,7 +153,7 @@ func TestCrash(t *testing.T) {
 // TestUndoDuringCommit undoes an import between its facts and its record.
 func TestUndoDuringCommit(t *testing.T) {
 	t.Parallel()
-	w := newFakeWorld(t)
+	w := newFakeDeps(t)
 	i := w.uploaded(t, ingest.Upload{Bytes: threeDays})
 	meanwhile := false
 	w.during = func(step string) {
@@ -175,7 +175,7 @@ func TestUndoDuringCommit(t *testing.T) {
 
 func TestSkipErrors(t *testing.T) {
 	t.Parallel()
-	w := newFakeWorld(t)
+	w := newFakeDeps(t)
 	i := w.uploaded(t, ingest.Upload{Bytes: csvOf("date,clicks", "2026-11-01,1", "2026-11-02,x"), Commit: true})
 	if i.Status != ingest.StatusReady || i.Preview.ErrorCount != 1 {
 		t.Fatalf("got %s with %d errors want ready with 1", i.Status, i.Preview.ErrorCount)
@@ -196,7 +196,7 @@ func TestSkipErrors(t *testing.T) {
 
 func TestReplaceImport(t *testing.T) {
 	t.Parallel()
-	w := newFakeWorld(t)
+	w := newFakeDeps(t)
 	w.uploaded(t, ingest.Upload{Source: "s", Bytes: csvOf("date,campaign_name,clicks", "2026-11-01,a,1", "2026-11-02,b,1", "2026-11-05,c,1"), Commit: true})
 	w.uploaded(t, ingest.Upload{Source: "s", Bytes: csvOf("date,campaign_name,clicks", "2026-11-01,d,1", "2026-11-03,e,1"), Mode: ingest.Replace, Commit: true})
 	var left []string
@@ -211,7 +211,7 @@ func TestReplaceImport(t *testing.T) {
 
 func TestRevise(t *testing.T) {
 	t.Parallel()
-	w := newFakeWorld(t)
+	w := newFakeDeps(t)
 	i := w.uploaded(t, ingest.Upload{Bytes: csvOf("when;what;one;two;clicks", "01/02/2026;A;1.234;7;1", "03/04/2026;B;5.678;8;1")})
 	revise := func(c ingest.Change) (*ingest.Import, error) {
 		d, err := w.Revise(t.Context(), cause, i.ID, record.Match{}, c)
@@ -272,7 +272,7 @@ func TestRevise(t *testing.T) {
 // TestReviseDays checks that another date column is detected again.
 func TestReviseDays(t *testing.T) {
 	t.Parallel()
-	w := newFakeWorld(t)
+	w := newFakeDeps(t)
 	i := w.uploaded(t, ingest.Upload{Bytes: csvOf("when,then,clicks", "2026-11-01,01/13/2026,1")})
 	for _, tt := range []struct{ column, want string }{{"when", "2026-11-01"}, {"then", "2026-01-13"}} {
 		d, err := w.Revise(t.Context(), cause, i.ID, record.Match{}, ingest.Change{Mapping: map[string]string{tt.column: "date"}})
@@ -289,7 +289,7 @@ func TestReviseDays(t *testing.T) {
 // and that an import without a file says so.
 func TestSweep(t *testing.T) {
 	t.Parallel()
-	w := newFakeWorld(t)
+	w := newFakeDeps(t)
 	ready := w.uploaded(t, ingest.Upload{Bytes: threeDays})
 	w.now = today.Add(ingest.UndoTime)
 	if err := w.Sweep(t.Context()); err != nil || len(w.files) != 1 {
@@ -321,7 +321,7 @@ func TestResume(t *testing.T) {
 	for _, at := range []string{"begin", "write", "written", "fed"} {
 		t.Run(at, func(t *testing.T) {
 			t.Parallel()
-			w := newFakeWorld(t)
+			w := newFakeDeps(t)
 			i := w.uploaded(t, ingest.Upload{Name: "days.csv", Bytes: csvOf("date,clicks,spend", "2026-11-01,1,1.5", "never,2,2.5", "2026-11-03,3,3.5")})
 			if err := w.Resume(t.Context(), workspace, i.ID); err != nil || len(w.rows) > 0 {
 				t.Fatalf("an import without a commit: %v, %d rows", err, len(w.rows))
@@ -355,7 +355,7 @@ func TestResume(t *testing.T) {
 			}
 		})
 	}
-	w := newFakeWorld(t)
+	w := newFakeDeps(t)
 	if err := w.Resume(t.Context(), workspace, "imp_none"); err != nil {
 		t.Errorf("an import that does not exist: %v", err)
 	}

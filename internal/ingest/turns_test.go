@@ -40,7 +40,7 @@ func causeOf(workspace ident.ID) record.Cause {
 func TestFeedsTakeTurns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newFakeWorld(t)
+		w := newFakeDeps(t)
 		end := make(chan struct{})
 		s := ingest.New(ingest.Deps{
 			Facts: heldFacts{facts{w}, "wks_one", end}, Sources: w, Records: w, Imports: imports{w}, Files: files{w}, Parquet: parquet{w}, Now: w.clock, Random: w,
@@ -83,7 +83,7 @@ func TestFeedsTakeTurns(t *testing.T) {
 func TestSmallFeeds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newFakeWorld(t)
+		w := newFakeDeps(t)
 		end := make(chan struct{})
 		s := ingest.New(ingest.Deps{
 			Facts: heldFacts{facts{w}, "wks_one", end}, Sources: w, Records: w, Imports: imports{w}, Files: files{w}, Parquet: parquet{w}, Now: w.clock, Random: w,
@@ -119,7 +119,7 @@ func TestSmallFeeds(t *testing.T) {
 func TestFilesTakeTurns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newFakeWorld(t)
+		w := newFakeDeps(t)
 		end := make(chan struct{})
 		w.parquet = func(_ []byte, each func([]string, [][]string) error) error {
 			<-end

@@ -13,7 +13,7 @@ import (
 )
 
 // add registers a passkey of a device.
-func (h *house) add(s *signin.Session, d *device) signin.Passkey {
+func (h *fixture) add(s *signin.Session, d *device) signin.Passkey {
 	h.T.Helper()
 	c, err := h.BeginRegister(h.T.Context(), s)
 	h.must(err)
@@ -22,14 +22,14 @@ func (h *house) add(s *signin.Session, d *device) signin.Passkey {
 	return p
 }
 
-func (h *house) begin(c signin.Ceremony, err error) signin.Ceremony {
+func (h *fixture) begin(c signin.Ceremony, err error) signin.Ceremony {
 	h.T.Helper()
 	h.must(err)
 	return c
 }
 
 // use signs in with a device.
-func (h *house) use(d *device) (signin.Result, error) {
+func (h *fixture) use(d *device) (signin.Result, error) {
 	h.T.Helper()
 	c := h.begin(h.BeginPasskey())
 	return h.FinishPasskey(h.T.Context(), c.Ticket, d.use(c), home)
@@ -37,7 +37,7 @@ func (h *house) use(d *device) (signin.Result, error) {
 
 func TestPasskey(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	ctx := t.Context()
 	_, s := h.settle(owner)
 	d := newDevice(t)
@@ -77,7 +77,7 @@ func TestPasskey(t *testing.T) {
 // TestPasskeyRefuses makes one part of a response invalid at a time.
 func TestPasskeyRefuses(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	_, s := h.settle(owner)
 	guest := h.member("guest@example.com", h.Workspace)
 	for _, tt := range []struct {
@@ -115,7 +115,7 @@ func TestPasskeyRefuses(t *testing.T) {
 
 func TestPasskeyRegisterRefuses(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	ctx := t.Context()
 	_, s := h.settle(owner)
 	h.member("guest@example.com", h.Workspace)
@@ -141,7 +141,7 @@ func TestPasskeyRegisterRefuses(t *testing.T) {
 // does not verify its user.
 func TestPasskeySecondStep(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	_, s := h.settle(owner)
 	d := newDevice(t)
 	h.add(s, d)
@@ -161,7 +161,7 @@ func TestPasskeySecondStep(t *testing.T) {
 
 func TestPasskeyProof(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	ctx := t.Context()
 	h.member("guest@example.com", h.Workspace)
 	token, s := h.settle(owner)
@@ -185,7 +185,7 @@ func TestPasskeyProof(t *testing.T) {
 // TestLastWay checks that the only sign-in method cannot be removed.
 func TestLastWay(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	s := h.enters(h.FollowLink(t.Context(), h.token(h.SignInLink(t.Context(), owner, time.Minute)), "", "", home))
 	one, two := newDevice(t), newDevice(t)
 	var ids []ident.ID
@@ -201,7 +201,7 @@ func TestLastWay(t *testing.T) {
 // number of them stores nothing before a sign-in.
 func TestChallenges(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	ctx := t.Context()
 	_, s := h.settle(owner)
 	d := newDevice(t)

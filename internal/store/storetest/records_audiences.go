@@ -182,7 +182,7 @@ type listedAudience struct {
 
 func (p listedAudience) document() record.Doc { return p.doc }
 
-func (p listedAudience) place(sort string) page.Position {
+func (p listedAudience) position(sort string) page.Position {
 	place := page.Position{ID: string(p.a.ID)}
 	switch sort {
 	case "created_at":

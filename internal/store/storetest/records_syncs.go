@@ -187,15 +187,15 @@ func (w *Fixture) link(id ident.ID, account, external string) connection.Link {
 
 var runSorts = []string{"created_at", "updated_at"}
 
-// ran is a run as the naive evaluator has it.
-type ran struct {
+// listedRun is a run as the naive evaluator has it.
+type listedRun struct {
 	r   *connection.Run
 	doc record.Doc
 }
 
-func (l ran) document() record.Doc { return l.doc }
+func (l listedRun) document() record.Doc { return l.doc }
 
-func (l ran) place(sort string) page.Position {
+func (l listedRun) position(sort string) page.Position {
 	at := l.r.CreatedAt
 	if sort == "updated_at" {
 		at = l.r.UpdatedAt
@@ -203,7 +203,7 @@ func (l ran) place(sort string) page.Position {
 	return page.Position{ID: string(l.r.ID), Int: int64(at)}
 }
 
-func (l ran) matches(q page.Query) bool {
+func (l listedRun) matches(q page.Query) bool {
 	return satisfies(q, string(l.r.Status), &l.r.Common, "", map[string][]string{"connection_id": {string(l.r.ConnectionID)}})
 }
 
@@ -212,7 +212,7 @@ func recordsRunLists(t *testing.T, w *Fixture) {
 	r := mathrand.New(mathrand.NewPCG(6, 1))
 	other, _, _ := w.AddWorkspace("other@example.com")
 	base, owners := w.Now(), []ident.ID{"con_1", "con_2"}
-	var all []ran
+	var all []listedRun
 	for i := range 60 {
 		_, run := w.Synced("Listed")
 		run.ConnectionID, run.Status = owners[r.IntN(2)], connection.RunStatus(pick(r, connection.RunStatuses))
@@ -225,7 +225,7 @@ func recordsRunLists(t *testing.T, w *Fixture) {
 		d, err := w.DB.Connections().Apply(t.Context(), ch)
 		w.must(err)
 		if run.WorkspaceID == w.Workspace {
-			all = append(all, ran{run, d})
+			all = append(all, listedRun{run, d})
 		}
 	}
 	read := func(q page.Query) (page.Page, error) { return w.DB.Runs().List(t.Context(), w.Workspace, q) }
