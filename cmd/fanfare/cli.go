@@ -201,14 +201,14 @@ func pairs(setting, form string, list []string) (map[string]string, error) {
 }
 
 // oauthApps parses the operator's OAuth clients.
-func oauthApps(list map[string]string) (map[string]connection.App, error) {
-	apps := map[string]connection.App{}
+func oauthApps(list map[string]string) (map[string]connection.OAuthClient, error) {
+	apps := map[string]connection.OAuthClient{}
 	for platform, client := range list {
 		id, key, ok := strings.Cut(client, ":")
 		if !ok || id == "" || key == "" {
 			return nil, fmt.Errorf("oauth: the client of %s must be ID:SECRET", platform)
 		}
-		apps[platform] = connection.App{ID: id, Secret: secret.New(key)}
+		apps[platform] = connection.OAuthClient{ID: id, Secret: secret.New(key)}
 	}
 	return apps, nil
 }

@@ -131,7 +131,7 @@ func upload(ctx context.Context, imports *ingest.Service, w account.Workspace, c
 	if err := json.Unmarshal(d.JSON, &i); err != nil {
 		return d, fmt.Errorf("decode import: %w", err)
 	}
-	change := ingest.Change{Mapping: in.Mapping}
+	change := ingest.ImportPatch{Mapping: in.Mapping}
 	if in.DateFormat != "" {
 		change.DateFormat = &in.DateFormat
 	}

@@ -105,7 +105,7 @@ var refusals = []refusal{
 	}, []string{"with --assets"}},
 	{"no past", flags("--history-days", "30"), []string{"history-days 30", "use 90 to 1096"}},
 	{"no requests", flags("--max-in-flight", "0"), []string{"max-in-flight 0", "use 1 or more"}},
-	{"no patience", flags("--drain-delay", "-1s"), []string{"drain-delay -1s", "use 0s or more"}},
+	{"negative drain delay", flags("--drain-delay", "-1s"), []string{"drain-delay -1s", "use 0s or more"}},
 	{"negative connections", flags("--max-connections", "-1"), []string{"negative", "0 for the default"}},
 	{"port in use", func(t *testing.T, _ *testInstall) []string {
 		ln, err := net.Listen("tcp", "127.0.0.1:0")

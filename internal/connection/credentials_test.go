@@ -162,7 +162,7 @@ func TestDisconnect(t *testing.T) {
 		for _, platform := range []string{"google_ads", "meta_ads", "linkedin_ads", "tiktok_ads"} {
 			client, _ := s.faults.Catalogue.Client(platform, true)
 			for token := range tokens {
-				if _, err := client.Accounts(t.Context(), connection.Credentials{Access: secret.New(token), App: connection.App{ID: "sandbox", Secret: secret.New("sandbox")}}); err == nil {
+				if _, err := client.Accounts(t.Context(), connection.Credentials{Access: secret.New(token), App: connection.OAuthClient{ID: "sandbox", Secret: secret.New("sandbox")}}); err == nil {
 					t.Errorf("%s: a token works that should have been given back", platform)
 				}
 			}

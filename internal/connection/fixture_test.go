@@ -133,7 +133,7 @@ func (c *faultyClient) Entities(ctx context.Context, k connection.Credentials, a
 	return found, err
 }
 
-func (c *faultyClient) Refresh(ctx context.Context, a connection.App, k connection.Credentials) (connection.Credentials, error) {
+func (c *faultyClient) Refresh(ctx context.Context, a connection.OAuthClient, k connection.Credentials) (connection.Credentials, error) {
 	if c.faults.refresh != nil {
 		if fresh, err := c.faults.refresh(c.platform); fresh != nil || err != nil {
 			return *fresh, err
@@ -202,11 +202,11 @@ func (s *syncFixture) servePlatforms() *registry.Catalogue {
 	s.t.Cleanup(outside.Close)
 	s.platforms = outside.URL
 	o := registry.Options{
-		Apps: map[string]connection.App{}, URLs: map[string]string{}, Now: s.Clock.Now,
+		Apps: map[string]connection.OAuthClient{}, URLs: map[string]string{}, Now: s.Clock.Now,
 		Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
 	}
 	for _, p := range (&sandbox.Server{}).Addresses() {
-		o.Apps[p.Platform] = connection.App{ID: "client", Secret: secret.New("client-secret")}
+		o.Apps[p.Platform] = connection.OAuthClient{ID: "client", Secret: secret.New("client-secret")}
 		o.URLs[p.Platform] = outside.URL + p.Prefix
 	}
 	c, err := registry.New(o)
@@ -398,7 +398,7 @@ func (s *syncFixture) stranger() (connection.Client, connection.Credentials) {
 		s.t.Fatal(err)
 	}
 	client, _ := s.faults.Catalogue.Client("meta_ads", true)
-	return client, connection.Credentials{Access: secret.New(granted["meta_ads"].AccessToken), App: connection.App{ID: "sandbox", Secret: secret.New("sandbox")}}
+	return client, connection.Credentials{Access: secret.New(granted["meta_ads"].AccessToken), App: connection.OAuthClient{ID: "sandbox", Secret: secret.New("sandbox")}}
 }
 
 // metricsOf is how far the figures of a run have come.

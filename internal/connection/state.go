@@ -63,7 +63,7 @@ func (p *LinkPrivate) settled(now clock.Instant) {
 // has ended is noted on the connection.
 func (s *Service) write(ctx context.Context, workspace ident.ID, client Client, c *Connection, l *Link) (observed Observed, err error) {
 	for renewed := false; ; renewed = true {
-		var ring Keyring
+		var ring PlatformCredentials
 		written := false
 		if c, ring, err = s.open(ctx, c, renewed); err == nil {
 			if err = s.send(ctx, workspace, client, ring[l.Platform], l); err == nil {

@@ -267,8 +267,8 @@ func (s *Service) Regenerate(ctx context.Context, cause record.Cause, id ident.I
 // Wait returns the creative when its generation has finished, or its current
 // state after the timeout. It polls, because any instance may do the work. It
 // stores a finished result under the caller's idempotency key.
-func (s *Service) Wait(ctx context.Context, cause record.Cause, id ident.ID, patience time.Duration) (d record.Doc, done bool, err error) {
-	until := time.NewTimer(patience)
+func (s *Service) Wait(ctx context.Context, cause record.Cause, id ident.ID, timeout time.Duration) (d record.Doc, done bool, err error) {
+	until := time.NewTimer(timeout)
 	defer until.Stop()
 	again := time.NewTicker(pollInterval)
 	defer again.Stop()

@@ -141,7 +141,7 @@ func TestCrash(t *testing.T) {
 		_, _ = w.Commit(t.Context(), cause, i.ID, record.Match{}, ingest.Options{})
 		w.fail = nil
 		source := "other"
-		if _, err := w.Revise(t.Context(), cause, i.ID, record.Match{}, ingest.Change{Source: &source}); !fault.Is(err, fault.InvalidState) {
+		if _, err := w.Revise(t.Context(), cause, i.ID, record.Match{}, ingest.ImportPatch{Source: &source}); !fault.Is(err, fault.InvalidState) {
 			t.Errorf("got %v want invalid_state: facts may be there", err)
 		}
 		if _, err := w.Undo(t.Context(), cause, i.ID, record.Match{}); err != nil || len(w.rows) != 0 {
@@ -213,7 +213,7 @@ func TestRevise(t *testing.T) {
 	t.Parallel()
 	w := newFakeDeps(t)
 	i := w.uploaded(t, ingest.Upload{Bytes: csvOf("when;what;one;two;clicks", "01/02/2026;A;1.234;7;1", "03/04/2026;B;5.678;8;1")})
-	revise := func(c ingest.Change) (*ingest.Import, error) {
+	revise := func(c ingest.ImportPatch) (*ingest.Import, error) {
 		d, err := w.Revise(t.Context(), cause, i.ID, record.Match{}, c)
 		if err != nil {
 			return nil, err
@@ -223,7 +223,7 @@ func TestRevise(t *testing.T) {
 	if i.Status != ingest.StatusNeedsMapping || i.Error.Field != "mapping" {
 		t.Fatalf("got %s, %+v want needs_mapping", i.Status, i.Error)
 	}
-	r, err := revise(ingest.Change{Mapping: map[string]string{"when": "date", "what": "campaign_name", "one": "spend"}})
+	r, err := revise(ingest.ImportPatch{Mapping: map[string]string{"when": "date", "what": "campaign_name", "one": "spend"}})
 	if err != nil || r.Status != ingest.StatusNeedsMapping || r.Error.Field != "date_format" {
 		t.Fatalf("got %+v, %v want a question about date_format", r, err)
 	}
@@ -231,7 +231,7 @@ func TestRevise(t *testing.T) {
 		t.Errorf("got %v want invalid_state", err)
 	}
 	format, point, currency, mode, source := "DD/MM/YYYY", ".", money.Currency("CHF"), ingest.Replace, "till"
-	r, err = revise(ingest.Change{DateFormat: &format, Decimal: &point, Currency: &currency, Mode: &mode, Source: &source})
+	r, err = revise(ingest.ImportPatch{DateFormat: &format, Decimal: &point, Currency: &currency, Mode: &mode, Source: &source})
 	if err != nil || r.Status != ingest.StatusReady || r.Error != nil || r.Version != 3 {
 		t.Fatalf("got %+v, %v want ready", r, err)
 	}
@@ -239,13 +239,13 @@ func TestRevise(t *testing.T) {
 		t.Errorf("got %s want %s", got, want)
 	}
 	comma := ","
-	if r, err = revise(ingest.Change{Decimal: &comma, Mapping: map[string]string{"two": "clicks", "what": ""}, DateFormat: &format}); err != nil {
+	if r, err = revise(ingest.ImportPatch{Decimal: &comma, Mapping: map[string]string{"two": "clicks", "what": ""}, DateFormat: &format}); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := string(r.Preview.Rows[0]), `{"date":"2026-02-01","account_id":"default","channel":"other","clicks":7,"spend":1234}`; got != want || r.Currency != "CHF" || r.Mode != ingest.Replace || r.Source != "till" {
 		t.Errorf("got %s, %+v want %s", got, r, want)
 	}
-	for want, c := range map[string]ingest.Change{
+	for want, c := range map[string]ingest.ImportPatch{
 		"mapping.whne not_found":     {Mapping: map[string]string{"whne": "date"}},
 		"mapping.when invalid_value": {Mapping: map[string]string{"when": "day"}},
 		"mapping.two duplicate_item": {Mapping: map[string]string{"one": "leads", "two": "leads"}},
@@ -261,7 +261,7 @@ func TestRevise(t *testing.T) {
 		}
 	}
 	match := record.ParseMatch([]string{`"1"`})
-	if _, err := w.Revise(t.Context(), cause, i.ID, match, ingest.Change{}); !fault.Is(err, fault.PreconditionFailed) {
+	if _, err := w.Revise(t.Context(), cause, i.ID, match, ingest.ImportPatch{}); !fault.Is(err, fault.PreconditionFailed) {
 		t.Errorf("got %v want precondition_failed", err)
 	}
 	if _, err := w.Commit(t.Context(), cause, i.ID, match, ingest.Options{}); !fault.Is(err, fault.PreconditionFailed) {
@@ -275,7 +275,7 @@ func TestReviseDays(t *testing.T) {
 	w := newFakeDeps(t)
 	i := w.uploaded(t, ingest.Upload{Bytes: csvOf("when,then,clicks", "2026-11-01,01/13/2026,1")})
 	for _, tt := range []struct{ column, want string }{{"when", "2026-11-01"}, {"then", "2026-01-13"}} {
-		d, err := w.Revise(t.Context(), cause, i.ID, record.Match{}, ingest.Change{Mapping: map[string]string{tt.column: "date"}})
+		d, err := w.Revise(t.Context(), cause, i.ID, record.Match{}, ingest.ImportPatch{Mapping: map[string]string{tt.column: "date"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -299,7 +299,7 @@ func TestSweep(t *testing.T) {
 	if err := w.Sweep(t.Context()); err != nil || len(w.files) != 0 {
 		t.Fatalf("got %v and %d files want none", err, len(w.files))
 	}
-	if _, err := w.Revise(t.Context(), cause, ready.ID, record.Match{}, ingest.Change{Decimal: new(",")}); !fault.Is(err, fault.InvalidState) {
+	if _, err := w.Revise(t.Context(), cause, ready.ID, record.Match{}, ingest.ImportPatch{Decimal: new(",")}); !fault.Is(err, fault.InvalidState) {
 		t.Errorf("got %v want invalid_state", err)
 	}
 	if _, err := w.Commit(t.Context(), cause, ready.ID, record.Match{}, ingest.Options{}); !fault.Is(err, fault.InvalidState) {

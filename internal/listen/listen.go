@@ -212,7 +212,7 @@ func (l *Listener) accept() error {
 
 // admitConn reserves a place for c, or closes c if none is free.
 func (l *Listener) admitConn(c net.Conn) {
-	counted := &conn{Conn: c, patience: newPatience(l.cfg.WriteTimeout)}
+	counted := &conn{Conn: c, allowance: newReadAllowance(l.cfg.WriteTimeout)}
 	counted.release = func() {
 		l.places.remove(counted)
 		l.mu.Lock()

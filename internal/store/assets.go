@@ -51,7 +51,7 @@ func (s *Assets) Save(ctx context.Context, a *asset.Asset, cause record.Cause) (
 		}
 		rows.Next()
 		id := ident.ID(rows.Text())
-		stored, err := document(rows, assetTable, string(id))
+		stored, err := readDocument(rows, assetTable, string(id))
 		if err != nil {
 			return err
 		}
@@ -79,7 +79,7 @@ func (s *Assets) ByID(ctx context.Context, workspace ident.ID, ids []ident.ID) (
 	var list []*asset.Asset
 	for rows.Next() {
 		a := &asset.Asset{WorkspaceID: workspace}
-		doc, err := document(rows, assetTable, rows.Bytes())
+		doc, err := readDocument(rows, assetTable, rows.Bytes())
 		if err != nil {
 			return nil, err
 		}

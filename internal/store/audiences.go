@@ -166,7 +166,7 @@ func addMembers(tx Tx, a *audience.Audience, hashes []string) (int64, error) {
 }
 
 func removeMembers(tx Tx, a *audience.Audience, hashes []string) (int64, error) {
-	b := begin(`DELETE FROM audience_member WHERE workspace_id = `, a.WorkspaceID)
+	b := newStatement(`DELETE FROM audience_member WHERE workspace_id = `, a.WorkspaceID)
 	b.and(`audience_id =`, string(a.ID))
 	in(b, `hash`, hashes)
 	n, err := tx.Exec(b.text.String(), b.args...)
@@ -178,7 +178,7 @@ func removeMembers(tx Tx, a *audience.Audience, hashes []string) (int64, error) 
 
 // Statuses returns the statuses of audiences, with one statement.
 func (s *Audiences) Statuses(ctx context.Context, workspace ident.ID, ids []ident.ID) (map[ident.ID]audience.Status, error) {
-	b := begin(`SELECT id, status FROM audience WHERE workspace_id = `, workspace)
+	b := newStatement(`SELECT id, status FROM audience WHERE workspace_id = `, workspace)
 	in(b, `id`, ids)
 	rows, err := b.query(ctx, s.db.engine)
 	if err != nil {

@@ -141,7 +141,7 @@ func (s *Connections) Enqueue(ctx context.Context, j record.Job) error {
 
 // Usability returns the usability of connections.
 func (s *Connections) Usability(ctx context.Context, workspace ident.ID, ids []ident.ID) (map[ident.ID]record.Usability, error) {
-	b := begin(`SELECT id, status, platform FROM connection WHERE workspace_id = `, workspace)
+	b := newStatement(`SELECT id, status, platform FROM connection WHERE workspace_id = `, workspace)
 	in(b, `id`, ids)
 	rows, err := b.query(ctx, s.db.engine)
 	if err != nil {

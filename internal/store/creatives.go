@@ -217,7 +217,7 @@ func (s *Creatives) ModelSpend(ctx context.Context, workspace ident.ID, month st
 
 // Usability returns the usability of creatives.
 func (s *Creatives) Usability(ctx context.Context, workspace ident.ID, ids []ident.ID) (map[ident.ID]record.Usability, error) {
-	b := begin(`SELECT id, status, approval FROM creative WHERE workspace_id = `, workspace)
+	b := newStatement(`SELECT id, status, approval FROM creative WHERE workspace_id = `, workspace)
 	in(b, `id`, ids)
 	rows, err := b.query(ctx, s.db.engine)
 	if err != nil {

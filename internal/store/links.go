@@ -86,7 +86,7 @@ func scanLinks(rows *Rows) ([]connection.Link, error) {
 	list := []connection.Link{}
 	for rows.Next() {
 		in, external, id, running, wanted := ident.ID(rows.Text()), rows.Bytes(), ident.ID(rows.Text()), rows.Int() == 1, rows.Text()
-		doc, err := document(rows, linkTable, external)
+		doc, err := readDocument(rows, linkTable, external)
 		if err != nil {
 			return nil, err
 		}
@@ -110,12 +110,12 @@ func scanLinks(rows *Rows) ([]connection.Link, error) {
 }
 
 func (s *Links) from(workspace ident.ID) *builder {
-	return begin(`SELECT `+linkColumns+` FROM link WHERE workspace_id = `, workspace)
+	return newStatement(`SELECT `+linkColumns+` FROM link WHERE workspace_id = `, workspace)
 }
 
-// Of reads the links of a connection: those with the given external ids, or all
+// OfConnection reads the links of a connection: those with the given external ids, or all
 // if external is nil.
-func (s *Links) Of(ctx context.Context, workspace, id ident.ID, kind string, external []string) (list []connection.Link, err error) {
+func (s *Links) OfConnection(ctx context.Context, workspace, id ident.ID, kind string, external []string) (list []connection.Link, err error) {
 	if external == nil {
 		b := s.from(workspace)
 		b.and(`connection_id =`, string(id))
@@ -137,8 +137,8 @@ func (s *Links) Of(ctx context.Context, workspace, id ident.ID, kind string, ext
 	return list, nil
 }
 
-// For reads the links to a record, ordered by connection.
-func (s *Links) For(ctx context.Context, workspace, id ident.ID) ([]connection.Link, error) {
+// OfRecord reads the links to a record, ordered by connection.
+func (s *Links) OfRecord(ctx context.Context, workspace, id ident.ID) ([]connection.Link, error) {
 	b := s.from(workspace)
 	b.and(`record_id =`, string(id))
 	b.add(` AND record_id <> '' ORDER BY connection_id, external_id`)
@@ -309,7 +309,7 @@ func (s *Links) Names(ctx context.Context, workspace ident.ID, kind string, name
 	name := map[string]string{fact.KindCampaign: campaignTable.name, fact.KindCreative: creativeTable.name, fact.KindAudience: audienceTable.name}[kind]
 	found := map[string][]ident.ID{}
 	for some := range slices.Chunk(names, batchSize) {
-		b := begin(`SELECT name, id FROM `+name+` WHERE workspace_id = `, workspace)
+		b := newStatement(`SELECT name, id FROM `+name+` WHERE workspace_id = `, workspace)
 		b.add(` AND status <> 'archived'`)
 		in(b, `name`, some)
 		b.add(` ORDER BY id`)

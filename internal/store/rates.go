@@ -126,7 +126,7 @@ func (s *Rates) effective(ctx context.Context, workspace ident.ID, q rates.Query
 
 // of reads the rates of one owner, in the order of lists.
 func (s *Rates) of(ctx context.Context, owner ident.ID, q rates.Query) ([]storedRate, error) {
-	b := begin(`SELECT day, currency, per_euro, carried FROM rate WHERE workspace_id = `, owner)
+	b := newStatement(`SELECT day, currency, per_euro, carried FROM rate WHERE workspace_id = `, owner)
 	if len(q.Currencies) > 0 {
 		in(b, `currency`, q.Currencies)
 	}

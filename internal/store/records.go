@@ -233,7 +233,7 @@ func (db *DB) StoredResponse(ctx context.Context, workspace ident.ID, key string
 		Fingerprint: rows.Text(), Status: int(rows.Int()), Resource: ident.ID(rows.Text()),
 		Doc: record.Doc{Stamp: record.Stamp{Version: rows.Int(), Rev: rows.Int()}},
 	}
-	a.Doc.JSON, err = document(rows, responseTable, key)
+	a.Doc.JSON, err = readDocument(rows, responseTable, key)
 	return a, err
 }
 

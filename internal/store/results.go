@@ -120,7 +120,7 @@ func (s *Results) Page(ctx context.Context, workspace, id ident.ID, offset, limi
 	if !head.Next() {
 		return nil, nil, 0, fault.Missing()
 	}
-	if meta, err = document(head, resultTable, string(id)); err != nil {
+	if meta, err = readDocument(head, resultTable, string(id)); err != nil {
 		return nil, nil, 0, err
 	}
 	total = int(head.Int())
@@ -134,7 +134,7 @@ func (s *Results) Page(ctx context.Context, workspace, id ident.ID, offset, limi
 		return nil, nil, 0, toFault(fmt.Errorf("read rows of a result: %w", err))
 	}
 	for chunks.Next() {
-		doc, err := document(chunks, resultRowsTable, string(id))
+		doc, err := readDocument(chunks, resultRowsTable, string(id))
 		if err != nil {
 			return nil, nil, 0, err
 		}

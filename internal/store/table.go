@@ -255,7 +255,7 @@ func (t *table) read(rows *Rows) (id []byte, d record.Doc, err error) {
 	id = rows.Bytes()
 	d.Stamp = record.Stamp{Version: rows.Int(), Rev: rows.Int()}
 	shape := rows.Int()
-	if d.JSON, err = document(rows, t, id); err != nil || shape == t.shape {
+	if d.JSON, err = readDocument(rows, t, id); err != nil || shape == t.shape {
 		return id, d, err
 	}
 	if d.JSON, err = t.reshape(d.JSON); err != nil {

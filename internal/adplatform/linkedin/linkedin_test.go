@@ -66,7 +66,7 @@ func newSandbox(t *testing.T, scale int) *testSandbox {
 	grant := granted[sandbox.LinkedInAds]
 	w.account, _ = server.Account(grant.AccountID)
 	w.access = connection.Credentials{
-		Access: secret.New(grant.AccessToken), Refresh: secret.New(*grant.RefreshToken), App: connection.App{ID: "app", Secret: secret.New("app-secret")},
+		Access: secret.New(grant.AccessToken), Refresh: secret.New(*grant.RefreshToken), App: connection.OAuthClient{ID: "app", Secret: secret.New("app-secret")},
 	}
 	return w
 }

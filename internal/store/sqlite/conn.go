@@ -257,7 +257,7 @@ func (c *conn) fail(r C.ff_result, query string) error {
 	text := C.GoStringN((*C.char)(unsafe.Pointer(r.buf)), C.int(r.len))
 	err := classify(int(r.rc), fmt.Sprintf("%s in %q", text, query))
 	if c.damage != nil && errors.Is(err, store.ErrDamaged) {
-		c.damage.note(err)
+		c.damage.recordDamage(err)
 	}
 	return err
 }

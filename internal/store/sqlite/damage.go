@@ -20,8 +20,8 @@ type damage struct {
 	mark string
 }
 
-// note remembers the first error that says that the file is corrupt.
-func (d *damage) note(err error) {
+// recordDamage remembers the first error that says that the file is corrupt.
+func (d *damage) recordDamage(err error) {
 	if d.first.CompareAndSwap(nil, &err) {
 		// Without the mark the next process finds the damage when it reads it.
 		_ = os.WriteFile(d.mark, []byte(err.Error()+"\n"), 0o600)
@@ -76,6 +76,6 @@ func (e *Engine) Check(ctx context.Context, thorough bool) error {
 	}
 	const shown = 3
 	err = fmt.Errorf("%w: %d faults, the first of them: %s", store.ErrDamaged, len(faults), strings.Join(faults[:min(shown, len(faults))], "; "))
-	e.damage.note(err)
+	e.damage.recordDamage(err)
 	return err
 }

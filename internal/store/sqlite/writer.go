@@ -323,7 +323,7 @@ func (w *writer) commit(alone bool) bool {
 		}
 	}
 	var code *codeError
-	if errors.As(err, &code) && code.primary() == codeConstraint {
+	if errors.As(err, &code) && code.primaryCode() == codeConstraint {
 		if alone {
 			w.fail(err)
 		}

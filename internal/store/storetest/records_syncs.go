@@ -160,9 +160,9 @@ func (w *Fixture) syncSteps() []Step {
 // readLinks makes every statement that reads links.
 func (w *Fixture) readLinks(ctx context.Context, id ident.ID) error {
 	s, yes, no := w.DB.Links(), true, false
-	_, all := s.Of(ctx, w.Workspace, id, fact.KindCampaign, nil)
-	_, some := s.Of(ctx, w.Workspace, id, fact.KindCampaign, []string{"a", "b"})
-	_, its := s.For(ctx, w.Workspace, "cmp_1")
+	_, all := s.OfConnection(ctx, w.Workspace, id, fact.KindCampaign, nil)
+	_, some := s.OfConnection(ctx, w.Workspace, id, fact.KindCampaign, []string{"a", "b"})
+	_, its := s.OfRecord(ctx, w.Workspace, "cmp_1")
 	err := errors.Join(all, some, its)
 	for _, kind := range connection.Kinds {
 		_, named := s.Names(ctx, w.Workspace, kind, []string{"a", "b"})
@@ -339,7 +339,7 @@ func recordsLinks(t *testing.T, w *Fixture) {
 	}
 	all := func() []string {
 		t.Helper()
-		return externals(s.Of(t.Context(), w.Workspace, id, fact.KindCampaign, nil))
+		return externals(s.OfConnection(t.Context(), w.Workspace, id, fact.KindCampaign, nil))
 	}
 	found("1", w.link(id, "1", "b"), w.link(id, "1", "a"), w.link(id, "1", "c"))
 	found("2", w.link(id, "2", "d"))
@@ -358,7 +358,7 @@ func recordsLinks(t *testing.T, w *Fixture) {
 	found("1", look)
 	wants("what is linked or another account's stays", []string{"a", "c", "d"}, all())
 
-	got, err := s.For(t.Context(), w.Workspace, linked)
+	got, err := s.OfRecord(t.Context(), w.Workspace, linked)
 	w.must(err)
 	drifted := connection.PushDrifted
 	look.RecordID, look.Wanted, look.Push = &linked, &pause, &drifted
@@ -370,8 +370,8 @@ func recordsLinks(t *testing.T, w *Fixture) {
 	wants("not linked", []string{"d"}, externals(s.Page(t.Context(), w.Workspace, id, connection.Kinds, &no, "", 9)))
 	wants("after one", []string{"c"}, externals(s.Page(t.Context(), w.Workspace, id, []string{fact.KindCampaign}, nil, "campaign a", 1)))
 	wants("another kind", nil, externals(s.Page(t.Context(), w.Workspace, id, []string{fact.KindAudience}, nil, "", 9)))
-	wants("by their ids", []string{"a"}, externals(s.Of(t.Context(), w.Workspace, id, fact.KindCampaign, []string{"a", "none"})))
-	wants("another workspace", nil, externals(s.Of(t.Context(), "wsp_other", id, fact.KindCampaign, nil)))
+	wants("by their ids", []string{"a"}, externals(s.OfConnection(t.Context(), w.Workspace, id, fact.KindCampaign, []string{"a", "none"})))
+	wants("another workspace", nil, externals(s.OfConnection(t.Context(), "wsp_other", id, fact.KindCampaign, nil)))
 	wants("another connection", nil, externals(s.Page(t.Context(), w.Workspace, "con_2", nil, nil, "", 9)))
 }
 
