@@ -53,7 +53,7 @@ func (c *cli) demoCommand() *cobra.Command {
 				return err
 			}
 			s.welcome(cmd, key, link.URL, password)
-			return s.run(cmd.Context())
+			return s.serveUntilDone(cmd.Context())
 		},
 	}
 }

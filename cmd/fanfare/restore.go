@@ -150,9 +150,9 @@ type restoredFile struct {
 	engine   *duckdb.Engine
 }
 
-// begin creates an empty facts file. It keeps an existing one under another
-// name.
-func (f *restoredFile) begin(ctx context.Context) error {
+// createFile creates an empty facts file. It keeps an existing one under
+// another name.
+func (f *restoredFile) createFile(ctx context.Context) error {
 	kept, err := duckdb.Retire(f.dir)
 	if err != nil {
 		return configError{err}
@@ -169,7 +169,7 @@ func (f *restoredFile) begin(ctx context.Context) error {
 
 // Fill implements backup.Facts.
 func (f *restoredFile) Fill(ctx context.Context, r io.Reader) error {
-	if err := f.begin(ctx); err != nil {
+	if err := f.createFile(ctx); err != nil {
 		return err
 	}
 	return f.engine.Fill(ctx, r)
@@ -180,7 +180,7 @@ func (f *restoredFile) Dump(ctx context.Context, w io.Writer) error { return f.e
 
 func (f *restoredFile) finish(ctx context.Context) error {
 	if f.engine == nil {
-		return f.begin(ctx)
+		return f.createFile(ctx)
 	}
 	return factsfile.Claim(ctx, f.config, f.engine)
 }

@@ -26,7 +26,7 @@ func (c *cli) sandboxCommand() *cobra.Command {
 	in := sandboxIn{Options: sandbox.Options{Now: now}}
 	cmd := &cobra.Command{
 		Use: "sandbox", Short: "Simulate the ad platforms, with test accounts for trying connections", Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return in.run(cmd) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return in.runServer(cmd) },
 	}
 	f := cmd.Flags()
 	f.StringVar(&in.listen, "listen", "127.0.0.1:8787", "address and port to serve plain HTTP on")
@@ -39,7 +39,7 @@ func (c *cli) sandboxCommand() *cobra.Command {
 	return cmd
 }
 
-func (in *sandboxIn) run(cmd *cobra.Command) error {
+func (in *sandboxIn) runServer(cmd *cobra.Command) error {
 	if addr, err := netip.ParseAddrPort(in.listen); !in.anywhere && (err != nil || !addr.Addr().IsLoopback()) {
 		return usageError{fmt.Errorf("--listen %s is not a loopback address: the sandbox uses plain HTTP and accepts every caller; use one such as 127.0.0.1:8787, or add --listen-anywhere", in.listen)}
 	}

@@ -48,7 +48,7 @@ func (c *cli) serveCommand() *cobra.Command {
 			if err := s.logSetupURL(cmd.Context()); err != nil {
 				s.log.Error("owner setup link not created: check that the database accepts writes", "error", err)
 			}
-			return s.run(cmd.Context())
+			return s.serveUntilDone(cmd.Context())
 		},
 	}
 }
@@ -213,8 +213,8 @@ func (s *server) openAdmin(addr string) error {
 	return nil
 }
 
-// run serves until ctx ends, then drains.
-func (s *server) run(ctx context.Context) error {
+// serveUntilDone serves until ctx ends, then drains.
+func (s *server) serveUntilDone(ctx context.Context) error {
 	background, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	var wg sync.WaitGroup

@@ -250,8 +250,8 @@ func (c *Caller) revokeReason(now clock.Instant) string {
 	return ""
 }
 
-// leftLongAgo reports whether a member left so long ago that the member's keys are
-// revoked.
+// leftLongAgo reports whether a member left so long ago that the member's keys
+// are revoked.
 func leftLongAgo(since *clock.Instant, now clock.Instant) bool {
 	return since != nil && since.Add(30*24*time.Hour) <= now
 }

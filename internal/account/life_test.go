@@ -29,8 +29,8 @@ type keyFixture struct {
 	Keys *account.KeyCache
 }
 
-// newKeyFixture opens a store in memory. shared reports that other nodes change it,
-// too.
+// newKeyFixture opens a store in memory. shared reports that other nodes change
+// it, too.
 func newKeyFixture(t *testing.T, shared bool) *keyFixture {
 	t.Helper()
 	w := storetest.NewFixture(t, sqlitetest.Open(t))
@@ -87,8 +87,8 @@ func (o *testWorkspace) key(email string, opt account.KeyOptions) (string, accou
 	return secret, k
 }
 
-// read returns a key as it is stored.
-func (o *testWorkspace) read(id ident.ID) account.Key {
+// readKey returns a key as it is stored.
+func (o *testWorkspace) readKey(id ident.ID) account.Key {
 	o.t.Helper()
 	keys, err := o.acc.Keys(context.Background(), o.Workspace)
 	if err != nil {
@@ -224,7 +224,7 @@ func TestK8Revoke(t *testing.T) {
 			o.wantAuthFault(secret, fault.APIKeyRevoked)
 			w.Clock.Advance(time.Hour)
 		}
-		if got := o.read(k.ID); got.Reason != "first" || *got.RevokedAt != clock.At(storetest.Start) {
+		if got := o.readKey(k.ID); got.Reason != "first" || *got.RevokedAt != clock.At(storetest.Start) {
 			t.Errorf("got %s at %v, want first at %v", got.Reason, got.RevokedAt, storetest.Start)
 		}
 		if got := o.eventCount("api_key.revoked"); got != 1 {
@@ -248,7 +248,7 @@ func TestK8RevokeWins(t *testing.T) {
 		if err := accounts.SaveKey(ctx, before, note); err != nil {
 			t.Fatal(err)
 		}
-		if got, want := o.read(before.ID).ExpiresAt, clock.At(w.Clock.Now().Add(time.Hour)); got == nil || *got != want {
+		if got, want := o.readKey(before.ID).ExpiresAt, clock.At(w.Clock.Now().Add(time.Hour)); got == nil || *got != want {
 			t.Errorf("got an end at %v after a notice from an old copy, want %v", got, want)
 		}
 		endless := before
@@ -256,7 +256,7 @@ func TestK8RevokeWins(t *testing.T) {
 		if err := accounts.SaveKey(ctx, endless, note); err != nil {
 			t.Fatal(err)
 		}
-		if o.read(before.ID).ExpiresAt == nil {
+		if o.readKey(before.ID).ExpiresAt == nil {
 			t.Error("got the end taken away by an old copy")
 		}
 		if _, err := o.acc.Revoke(ctx, storetest.Operator, o.Workspace, before.ID, "stolen"); err != nil {
@@ -266,7 +266,7 @@ func TestK8RevokeWins(t *testing.T) {
 			t.Fatal(err)
 		}
 		o.wantAuthFault(secret, fault.APIKeyRevoked)
-		if got := o.read(before.ID).Reason; got != "stolen" {
+		if got := o.readKey(before.ID).Reason; got != "stolen" {
 			t.Errorf("got reason %q, want stolen", got)
 		}
 		successor := account.NewKey{Key: before, Hash: account.Hash{1}}

@@ -59,8 +59,8 @@ func TestK4OwnerLeaves(t *testing.T) {
 				o.member("BOB@example.com", account.Viewer)
 				o.wantAuthFault(secret, tt.want)
 				o.wantAuthFault(other, "")
-				if tt.want != "" && o.read(k.ID).Reason != "owner_inactive" {
-					t.Errorf("got reason %q, want owner_inactive", o.read(k.ID).Reason)
+				if tt.want != "" && o.readKey(k.ID).Reason != "owner_inactive" {
+					t.Errorf("got reason %q, want owner_inactive", o.readKey(k.ID).Reason)
 				}
 			})
 		})
@@ -201,7 +201,7 @@ func TestK6Unused(t *testing.T) {
 		o.wantAuthFault(never, fault.APIKeyRevoked)
 		o.wantAuthFault(once, "")
 		o.wantAuthFault(busy, "")
-		if got := o.read(k.ID).Reason; got != "unused" {
+		if got := o.readKey(k.ID).Reason; got != "unused" {
 			t.Errorf("got reason %q, want unused", got)
 		}
 		w.Clock.Advance(10 * day)

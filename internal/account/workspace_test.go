@@ -78,7 +78,8 @@ func TestKeyless(t *testing.T) {
 	})
 }
 
-// TestRemovedMemberIsNoCaller checks that a removed member is no longer a caller.
+// TestRemovedMemberIsNoCaller checks that a removed member is no longer a
+// caller.
 func TestRemovedMemberIsNoCaller(t *testing.T) {
 	each(t, func(t *testing.T, w *keyFixture) {
 		o := newTestWorkspace(t, w)
@@ -121,12 +122,12 @@ func TestKeyUse(t *testing.T) {
 		if err := o.acc.Exposed(ctx, storetest.Operator, k); err != nil {
 			t.Fatal(err)
 		}
-		first := o.read(k.ID).ExposedAt
+		first := o.readKey(k.ID).ExposedAt
 		w.Clock.Advance(day)
 		if err := o.acc.Exposed(ctx, storetest.Operator, k); err != nil {
 			t.Fatal(err)
 		}
-		if got := o.read(k.ID).ExposedAt; first == nil || got == nil || *got != *first {
+		if got := o.readKey(k.ID).ExposedAt; first == nil || got == nil || *got != *first {
 			t.Errorf("got exposed at %v want %v", got, first)
 		}
 	})

@@ -71,8 +71,8 @@ func TestInstantsAreMilliseconds(t *testing.T) {
 	}
 }
 
-// TestDayBounds wants the first moment of a day and of the next, also where clocks
-// jump over midnight or come to it twice (L9).
+// TestDayBounds wants the first moment of a day and of the next, also where
+// clocks jump over midnight or come to it twice (L9).
 func TestDayBounds(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ zone, day, start, end string }{

@@ -16,8 +16,8 @@ import (
 	"fanfare/internal/secret"
 )
 
-// PlatformCredentials are the credentials of a connection by platform: one, but for a
-// sandbox, which has them all.
+// PlatformCredentials are the credentials of a connection by platform: one, but
+// for a sandbox, which has them all.
 type PlatformCredentials map[string]Credentials
 
 // kept is how credentials are written before they are sealed.

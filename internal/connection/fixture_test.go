@@ -30,8 +30,8 @@ import (
 	"fanfare/internal/store/storetest"
 )
 
-// syncFixture is a workspace with the services that connections need and a sandbox,
-// all of whose calls to platforms a test can look at and spoil.
+// syncFixture is a workspace with the services that connections need and a
+// sandbox, all of whose calls to platforms a test can look at and spoil.
 type syncFixture struct {
 	*storetest.Fixture
 	t           *testing.T
@@ -59,7 +59,8 @@ type platformFaults struct {
 	// that lists none.
 	accounts func(ctx context.Context)
 	hidden   string
-	// entities is called after the client has listed the entities of an account.
+	// entities is called after the client has listed the entities of an
+	// account.
 	entities func()
 	// seen replaces what the client reads back, if it is set.
 	seen func(connection.Observed) (connection.Observed, error)

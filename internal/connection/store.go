@@ -81,8 +81,8 @@ type Links interface {
 	// Found notes what an account has now of a kind. Links and pushes that
 	// are there stay; what is not on the list is forgotten unless it is linked.
 	Found(ctx context.Context, workspace, connection ident.ID, account, kind string, list []Link) error
-	// OfConnection reads the links of a connection, those with these external ids, or
-	// all for nil.
+	// OfConnection reads the links of a connection, those with these external
+	// ids, or all for nil.
 	OfConnection(ctx context.Context, workspace, connection ident.ID, kind string, external []string) ([]Link, error)
 	// OfRecord reads the links to a record.
 	OfRecord(ctx context.Context, workspace, record ident.ID) ([]Link, error)

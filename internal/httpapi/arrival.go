@@ -101,9 +101,9 @@ func newUploads(most int64) *uploads {
 	return &uploads{most: max(most, leastUploads), per: map[ident.ID]int64{}}
 }
 
-// take reserves n bytes for all of the owners. An owner gets at most a quarter
-// of the memory. The last eighth is only for owners with at most 1 MiB.
-func (u *uploads) take(n int64, owners ...ident.ID) error {
+// reserveBytes reserves n bytes for all of the owners. An owner gets at most a
+// quarter of the memory. The last eighth is only for owners with at most 1 MiB.
+func (u *uploads) reserveBytes(n int64, owners ...ident.ID) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	limit := u.most

@@ -47,7 +47,7 @@ type Call struct {
 // sign-in has its own concurrency limit, and revoking a key must always be
 // possible.
 func (a *API) Answer(w http.ResponseWriter, hr *http.Request, handle func(context.Context, *Call) error) {
-	r := a.begin(w, hr, a.Now())
+	r := a.newRequest(w, hr, a.Now())
 	r.route = &route{body: smallBody}
 	a.SetNodeHeaders(w.Header(), hr)
 	defer a.recoverPanic(r)
@@ -110,7 +110,7 @@ func (c *Call) Mirror(s Session) {
 // ServeGrant handles the OAuth callback of a platform. session is the browser's
 // session, empty for none.
 func (a *API) ServeGrant(w http.ResponseWriter, hr *http.Request, session ident.ID) {
-	r := a.begin(w, hr, a.Now())
+	r := a.newRequest(w, hr, a.Now())
 	r.session = session
 	a.serve(r)
 }

@@ -39,9 +39,9 @@ var (
 	ourAudience = ident.Make(ident.Audience, today, 4)
 )
 
-// fakeDeps implements the dependencies of the service in memory. steps lists the
-// calls in order. A step with an entry in fail returns that error, which stops
-// the service there, as a crash would.
+// fakeDeps implements the dependencies of the service in memory. steps lists
+// the calls in order. A step with an entry in fail returns that error, which
+// stops the service there, as a crash would.
 type fakeDeps struct {
 	*ingest.Service
 	mu sync.Mutex

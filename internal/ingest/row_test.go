@@ -11,8 +11,8 @@ import (
 	"fanfare/internal/ingest"
 )
 
-// TestRowProblems tells for each row what is wrong with it, as field:code, all at
-// once, or nothing.
+// TestRowProblems tells for each row what is wrong with it, as field:code, all
+// at once, or nothing.
 func TestRowProblems(t *testing.T) {
 	t.Parallel()
 	const right = `"date":"2026-11-14","clicks":1`

@@ -5,9 +5,9 @@ import "time"
 // minReadRate is how many bytes per second a client must read of responses to
 // requests that no verified caller sent.
 //
-// Choice: 8 KiB, because a slow mobile connection is faster, and because it ends
-// a client that reads just enough not to be idle after about the stall time
-// instead of hours.
+// Choice: 8 KiB, because a slow mobile connection is faster, and because it
+// ends a client that reads just enough not to be idle after about the stall
+// time instead of hours.
 const minReadRate = 8 << 10
 
 // readAllowance is how long the server still waits for a client that reads
@@ -27,7 +27,8 @@ func (a *readAllowance) remaining(verified bool) time.Duration {
 	return a.left
 }
 
-// spend subtracts the time that the server waited for the client to read n bytes.
+// spend subtracts the time that the server waited for the client to read n
+// bytes.
 func (a *readAllowance) spend(waited time.Duration, n int, verified bool) {
 	if verified {
 		a.left = a.stall

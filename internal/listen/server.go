@@ -157,8 +157,8 @@ func (p *serverPair) withShortTimeouts() *serverPair {
 	return p
 }
 
-// admit passes c to the server of its protocol.
-func (p *serverPair) admit(c net.Conn, http2 bool) {
+// passConn passes c to the server of its protocol.
+func (p *serverPair) passConn(c net.Conn, http2 bool) {
 	if http2 {
 		p.http2.queue.put(c)
 		return

@@ -166,8 +166,8 @@ func (s *Service) startSession(ctx context.Context, p *User, method string, from
 	return Result{Token: token, Device: s.deviceFor(p, from, &c)}, nil
 }
 
-// recordFailure writes a failed sign-in to the audit logs of a known user, up to
-// failuresNoted. It writes in the background, because the time of the write
+// recordFailure writes a failed sign-in to the audit logs of a known user, up
+// to failuresNoted. It writes in the background, because the time of the write
 // would reveal that the user exists.
 func (s *Service) recordFailure(ctx context.Context, p *User, from From) {
 	if p == nil || s.failures.countAttempt(s.Now(), limit{name: string(p.ID), most: failuresNoted}) != nil {

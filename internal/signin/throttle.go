@@ -72,8 +72,8 @@ func (l limit) wait(tries []time.Time, now time.Time) (wait time.Duration) {
 	return wait
 }
 
-// countAttempt counts an attempt under all names. If one limit is reached, it counts
-// nothing and returns a fault with the time to retry.
+// countAttempt counts an attempt under all names. If one limit is reached, it
+// counts nothing and returns a fault with the time to retry.
 func (t *throttle) countAttempt(now time.Time, limits ...limit) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -93,7 +93,8 @@ func (t *throttle) checkLimits(now time.Time, limits ...limit) error {
 	return t.checkTries(now, limits)
 }
 
-// checkTries returns a fault if one limit is reached. The caller must hold the lock.
+// checkTries returns a fault if one limit is reached. The caller must hold the
+// lock.
 func (t *throttle) checkTries(now time.Time, limits []limit) error {
 	t.sweep(now)
 	var wait time.Duration

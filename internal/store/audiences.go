@@ -80,7 +80,7 @@ func (s *Audiences) recordWrite(before, a *audience.Audience, save record.Save) 
 // ChangeMembers changes the members of a customer list and writes the list in
 // the same transaction.
 func (s *Audiences) ChangeMembers(ctx context.Context, a *audience.Audience, m audience.MemberChange, save record.Save) (answer record.Doc, err error) {
-	err = s.db.write(ctx, func(tx Tx) error {
+	err = s.db.writeTx(ctx, func(tx Tx) error {
 		if err := s.lock(tx, a); err != nil {
 			return err
 		}
@@ -221,7 +221,7 @@ func (s *Audiences) Overlaps(ctx context.Context, workspace, id ident.ID, most i
 	var list []audience.SharedMembers
 	for rows.Next() {
 		o := audience.SharedMembers{Shared: rows.Int(), With: &audience.Audience{}}
-		_, d, err := audienceTable.read(rows)
+		_, d, err := audienceTable.readRecord(rows)
 		if err != nil {
 			return nil, err
 		}

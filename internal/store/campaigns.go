@@ -106,7 +106,7 @@ func (s *Campaigns) ByIDs(ctx context.Context, workspace ident.ID, ids []ident.I
 	}
 	var list []*campaign.Campaign
 	for rows.Next() {
-		_, d, err := campaignTable.read(rows)
+		_, d, err := campaignTable.readRecord(rows)
 		if err != nil {
 			return nil, err
 		}

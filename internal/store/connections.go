@@ -123,7 +123,7 @@ func (s *Connections) SaveWithFacts(ctx context.Context, c *connection.Connectio
 	if err != nil {
 		return err
 	}
-	return s.db.write(ctx, func(tx Tx) error {
+	return s.db.writeTx(ctx, func(tx Tx) error {
 		if err := s.db.saveIn(tx, &w, &t); err != nil {
 			return err
 		}
@@ -136,7 +136,7 @@ func (s *Connections) SaveWithFacts(ctx context.Context, c *connection.Connectio
 
 // Enqueue schedules a job.
 func (s *Connections) Enqueue(ctx context.Context, j record.Job) error {
-	return s.db.write(ctx, func(tx Tx) error { return s.db.enqueue(tx, []record.Job{j}) })
+	return s.db.writeTx(ctx, func(tx Tx) error { return s.db.enqueue(tx, []record.Job{j}) })
 }
 
 // Usability returns the usability of connections.

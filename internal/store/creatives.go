@@ -163,7 +163,7 @@ func (s *Creatives) saveVariants(tx Tx, c *creative.Creative, save creative.Save
 			}
 			continue
 		}
-		ok, err := variantTable.change(tx, r, record.Stamp{Version: r.stamp.Version - 1})
+		ok, err := variantTable.updateRecord(tx, r, record.Stamp{Version: r.stamp.Version - 1})
 		if err != nil {
 			return err
 		}
@@ -200,7 +200,7 @@ func (s *Creatives) ReplaceResponse(ctx context.Context, cause record.Cause, id 
 	if once == nil {
 		return nil
 	}
-	return s.db.write(ctx, func(tx Tx) error {
+	return s.db.writeTx(ctx, func(tx Tx) error {
 		_, err := tx.Exec(amendOnce, once.Status, d.Version, d.Rev, d.JSON, checksum(d.JSON), string(cause.Workspace), once.Key, once.Fingerprint, string(id))
 		return err
 	})

@@ -73,8 +73,8 @@ func putLink(tx Tx, workspace ident.ID, l *connection.Link) error {
 	return nil
 }
 
-// read returns the links that a statement selects.
-func (s *Links) read(ctx context.Context, b *builder) ([]connection.Link, error) {
+// readLinks returns the links that a statement selects.
+func (s *Links) readLinks(ctx context.Context, b *builder) ([]connection.Link, error) {
 	rows, err := b.query(ctx, s.db.engine)
 	if err != nil {
 		return nil, toFault(fmt.Errorf("read links: %w", err))
@@ -113,22 +113,22 @@ func (s *Links) from(workspace ident.ID) *builder {
 	return newStatement(`SELECT `+linkColumns+` FROM link WHERE workspace_id = `, workspace)
 }
 
-// OfConnection reads the links of a connection: those with the given external ids, or all
-// if external is nil.
+// OfConnection reads the links of a connection: those with the given external
+// ids, or all if external is nil.
 func (s *Links) OfConnection(ctx context.Context, workspace, id ident.ID, kind string, external []string) (list []connection.Link, err error) {
 	if external == nil {
 		b := s.from(workspace)
 		b.and(`connection_id =`, string(id))
 		b.and(`kind =`, kind)
 		b.add(` ORDER BY external_id`)
-		return s.read(ctx, b)
+		return s.readLinks(ctx, b)
 	}
 	for some := range slices.Chunk(external, batchSize) {
 		b := s.from(workspace)
 		b.and(`connection_id =`, string(id))
 		b.and(`kind =`, kind)
 		in(b, `external_id`, some)
-		more, err := s.read(ctx, b)
+		more, err := s.readLinks(ctx, b)
 		if err != nil {
 			return nil, err
 		}
@@ -142,14 +142,14 @@ func (s *Links) OfRecord(ctx context.Context, workspace, id ident.ID) ([]connect
 	b := s.from(workspace)
 	b.and(`record_id =`, string(id))
 	b.add(` AND record_id <> '' ORDER BY connection_id, external_id`)
-	return s.read(ctx, b)
+	return s.readLinks(ctx, b)
 }
 
 // Found stores the entities of a kind that an account has now. It updates links
 // that exist and deletes those of missing entities, unless they are linked to a
 // record.
 func (s *Links) Found(ctx context.Context, workspace, id ident.ID, account, kind string, list []connection.Link) error {
-	return s.db.write(ctx, func(tx Tx) error {
+	return s.db.writeTx(ctx, func(tx Tx) error {
 		rows, err := tx.Query(`SELECT `+linkColumns+` FROM link WHERE workspace_id = $1 AND connection_id = $2 AND kind = $3`, string(workspace), string(id), kind)
 		if err != nil {
 			return fmt.Errorf("read links: %w", err)
@@ -187,7 +187,7 @@ func (s *Links) Found(ctx context.Context, workspace, id ident.ID, account, kind
 
 // Put writes links and jobs, and stores the response under the idempotency key.
 func (s *Links) Put(ctx context.Context, id ident.ID, list []connection.Link, answer []byte, save record.Save) error {
-	return s.db.write(ctx, func(tx Tx) error {
+	return s.db.writeTx(ctx, func(tx Tx) error {
 		for i := range list {
 			if err := putLink(tx, save.Cause.Workspace, &list[i]); err != nil {
 				return err
@@ -218,7 +218,7 @@ func (s *Links) Pushed(ctx context.Context, workspace ident.ID, l *connection.Li
 // requested changes a link, unless another state was requested in the meantime
 // or the link belongs to another record. It reports whether it did.
 func (s *Links) requested(ctx context.Context, workspace ident.ID, l *connection.Link, change func(*connection.Link)) (stored bool, err error) {
-	err = s.db.write(ctx, func(tx Tx) error {
+	err = s.db.writeTx(ctx, func(tx Tx) error {
 		stored = false
 		rows, err := tx.Query(`SELECT `+linkColumns+` FROM link WHERE workspace_id = $1 AND connection_id = $2 AND kind = $3 AND external_id = $4`,
 			string(workspace), string(l.Connection), l.Kind, l.ExternalID)
@@ -301,7 +301,7 @@ func (s *Links) Page(ctx context.Context, workspace, id ident.ID, kinds []string
 	}
 	b.add(` ORDER BY kind, external_id LIMIT `)
 	b.value(limit)
-	return s.read(ctx, b)
+	return s.readLinks(ctx, b)
 }
 
 // Names finds records of a kind by name, except archived ones.

@@ -45,7 +45,7 @@ func (t *table) list(ctx context.Context, e Engine, workspace ident.ID, q page.Q
 			default:
 				place.Int = rows.Int()
 			}
-			id, d, err := t.read(rows)
+			id, d, err := t.readRecord(rows)
 			if err != nil {
 				return p, err
 			}

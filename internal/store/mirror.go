@@ -129,7 +129,7 @@ func (db *DB) readRecords(ctx context.Context, list []fact.Record, t *table, kin
 		return nil, toFault(fmt.Errorf("read records: %w", err))
 	}
 	for rows.Next() {
-		_, d, err := t.read(rows)
+		_, d, err := t.readRecord(rows)
 		if err != nil {
 			return nil, err
 		}

@@ -167,7 +167,7 @@ func (t *table) docsAt(ctx context.Context, e Engine, workspace ident.ID, places
 	}
 	docs := make(map[string]record.Doc, len(places))
 	for rows.Next() {
-		id, d, err := t.read(rows)
+		id, d, err := t.readRecord(rows)
 		if err != nil {
 			return nil, err
 		}

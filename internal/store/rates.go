@@ -173,7 +173,7 @@ func (s *Rates) Put(ctx context.Context, published []rates.Rate, u rates.UpdateR
 	}
 	owner := save.Cause.Workspace
 	ids := s.db.eventIDs(len(save.Events))
-	err = s.db.write(ctx, func(tx Tx) error {
+	err = s.db.writeTx(ctx, func(tx Tx) error {
 		end, err := s.db.lockChain(tx, string(owner))
 		if err != nil {
 			return err

@@ -173,7 +173,7 @@ func (s *SignIn) Anybody(ctx context.Context) (bool, error) {
 
 // Sweep deletes expired sessions, idle sessions and expired tokens.
 func (s *SignIn) Sweep(ctx context.Context, now, idle clock.Instant) error {
-	return s.db.write(ctx, func(tx Tx) error {
+	return s.db.writeTx(ctx, func(tx Tx) error {
 		if _, err := tx.Exec(`DELETE FROM session WHERE expires_at <= $1 OR used_at <= $2`, int64(now), int64(idle)); err != nil {
 			return fmt.Errorf("delete sessions: %w", err)
 		}
@@ -187,7 +187,7 @@ func (s *SignIn) Sweep(ctx context.Context, now, idle clock.Instant) error {
 // Rewrap passes the sealed secrets of all users to rewrap, stores the results
 // and returns how many changed.
 func (s *SignIn) Rewrap(ctx context.Context, rewrap func(string) (string, error)) (moved int, err error) {
-	err = s.db.write(ctx, func(tx Tx) error {
+	err = s.db.writeTx(ctx, func(tx Tx) error {
 		moved = 0
 		rows, err := tx.Query(`SELECT kind, id, sealed FROM credential WHERE sealed <> ''`)
 		if err != nil {
@@ -215,7 +215,7 @@ func (s *SignIn) Rewrap(ctx context.Context, rewrap func(string) (string, error)
 
 // Save writes a change and its audit entries in one transaction.
 func (s *SignIn) Save(ctx context.Context, c signin.UserChange) error {
-	return s.db.write(ctx, func(tx Tx) error {
+	return s.db.writeTx(ctx, func(tx Tx) error {
 		err := s.apply(tx, c)
 		if taken := (*UniqueError)(nil); errors.As(err, &taken) {
 			return fmt.Errorf("%w: %w", record.ErrRace, err)

@@ -246,12 +246,13 @@ func (t *table) readDoc(ctx context.Context, e Engine, workspace, id ident.ID) (
 	if !rows.Next() {
 		return record.Doc{}, notFound(e)
 	}
-	_, d, err := t.read(rows)
+	_, d, err := t.readRecord(rows)
 	return d, err
 }
 
-// read reads a row of the selected columns. The id is valid as long as rows.
-func (t *table) read(rows *Rows) (id []byte, d record.Doc, err error) {
+// readRecord reads a row of the selected columns. The id is valid as long as
+// rows.
+func (t *table) readRecord(rows *Rows) (id []byte, d record.Doc, err error) {
 	id = rows.Bytes()
 	d.Stamp = record.Stamp{Version: rows.Int(), Rev: rows.Int()}
 	shape := rows.Int()
@@ -329,9 +330,9 @@ func (t *table) written(r row) []any {
 	return append(append(args, r.columns...), r.doc, checksum(r.doc))
 }
 
-// change updates a record if its stamp is still was, and reports whether it
-// was.
-func (t *table) change(tx Tx, r row, was record.Stamp) (bool, error) {
+// updateRecord updates a record if its stamp is still was, and reports whether
+// it was.
+func (t *table) updateRecord(tx Tx, r row, was record.Stamp) (bool, error) {
 	args := append(t.written(r), string(r.workspace), string(r.id), was.Version, was.Rev)
 	n, err := tx.Exec(t.update, args...)
 	if err != nil {

@@ -80,8 +80,8 @@ func TestLevelsHaveEqualTotals(t *testing.T) {
 	})
 }
 
-// TestGeneratedRows checks each row: in the platform's units, plausible, not empty, in
-// order and unique.
+// TestGeneratedRows checks each row: in the platform's units, plausible, not
+// empty, in order and unique.
 func TestGeneratedRows(t *testing.T) {
 	t.Parallel()
 	s := newTestServer(t, Options{})

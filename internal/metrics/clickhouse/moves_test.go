@@ -64,8 +64,8 @@ func TestMoves(t *testing.T) {
 	}
 }
 
-// TestReadsDuringWrites reads while others write, on two nodes, and wants every answer to be
-// one of the written states.
+// TestReadsDuringWrites reads while others write, on two nodes, and wants every
+// answer to be one of the written states.
 func TestReadsDuringWrites(t *testing.T) {
 	t.Parallel()
 	facts, lists := chtest.URL(t), pgtest.URL(t)

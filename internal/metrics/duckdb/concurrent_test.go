@@ -32,8 +32,8 @@ func batchTogether(i int) *fact.Batch {
 	return b
 }
 
-// TestConcurrentReadsAndWrites writes, queries, dumps and sorts concurrently. Each query sees
-// exactly one whole batch.
+// TestConcurrentReadsAndWrites writes, queries, dumps and sorts concurrently.
+// Each query sees exactly one whole batch.
 func TestConcurrentReadsAndWrites(t *testing.T) {
 	t.Parallel()
 	e := openFiles(t, t.TempDir())

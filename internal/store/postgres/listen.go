@@ -40,7 +40,7 @@ func (l *listener) connect(ctx context.Context) error {
 	return nil
 }
 
-func (l *listener) run(ctx context.Context) {
+func (l *listener) runLoop(ctx context.Context) {
 	for {
 		l.hear(ctx)
 		bye, cancel := context.WithTimeout(context.WithoutCancel(ctx), heartbeatWait)

@@ -185,7 +185,7 @@ func (e *Engine) Query(ctx context.Context, query string, args ...any) (*store.R
 	if err != nil {
 		return nil, err
 	}
-	r, err := c.read(ctx, e.seq.Load(), query, args)
+	r, err := c.readRows(ctx, e.seq.Load(), query, args)
 	if c.seq != 0 && c.seq != e.seq.Load() {
 		c.letGo()
 	}
@@ -202,7 +202,7 @@ func (e *Engine) Write(ctx context.Context, fn func(tx store.Tx) error) error {
 	if err := e.damage.found(); err != nil {
 		return errors.Join(e.intact(), err)
 	}
-	return e.writer.write(ctx, fn)
+	return e.writer.writeTx(ctx, fn)
 }
 
 // WriteAsync implements store.Engine. It is Write, because concurrent writes
@@ -275,7 +275,7 @@ func (e *Engine) Close() error {
 	e.running.Wait()
 	e.readers.close()
 	defer e.closeFiles()
-	err := e.writer.finish()
+	err := e.writer.emptyLog()
 	e.writer.conn.close()
 	return err
 }

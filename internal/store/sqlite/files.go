@@ -63,8 +63,8 @@ func (e *Engine) openFiles(c *conn) error {
 			return err
 		}
 	}
-	e.main.note(datadir.Part{Length: headerBytes})
-	e.log.note(datadir.Part{Length: logHeaderBytes})
+	e.main.recordWritten(datadir.Part{Length: headerBytes})
+	e.log.recordWritten(datadir.Part{Length: logHeaderBytes})
 	return e.matchLog(c)
 }
 
@@ -77,9 +77,9 @@ func (e *Engine) closeFiles() {
 	}
 }
 
-// note records the file after a write. A file that cannot be read is not
-// compared until the next write.
-func (f *openFile) note(parts ...datadir.Part) {
+// recordWritten records the file after a write. A file that cannot be read is
+// not compared until the next write.
+func (f *openFile) recordWritten(parts ...datadir.Part) {
 	w, err := datadir.ReadWritten(f.file, parts...)
 	if err != nil {
 		w = nil

@@ -23,9 +23,9 @@ type owned struct {
 	unstamped bool
 }
 
-// begin begins a transaction, if nobody else has written to the files. The
+// beginTx begins a transaction, if nobody else has written to the files. The
 // first one after a checkpoint puts the stamp of the database file into the log.
-func (w *writer) begin() error {
+func (w *writer) beginTx() error {
 	if err := w.engine.intact(); err != nil {
 		return err
 	}
@@ -55,7 +55,7 @@ func (w *writer) noteLog() error {
 	if n := int64(o.frames); n > 0 {
 		parts = append(parts, datadir.Part{Offset: logHeaderBytes + (n-1)*(frameHeaderBytes+w.engine.pageSize), Length: frameHeaderBytes})
 	}
-	log.note(parts...)
+	log.recordWritten(parts...)
 	return nil
 }
 
@@ -69,7 +69,7 @@ func (w *writer) checkpoint() {
 	}
 	main.written.Store(nil)
 	w.conn.checkpoint()
-	main.note(datadir.Part{Length: headerBytes})
+	main.recordWritten(datadir.Part{Length: headerBytes})
 	w.owned.restarts, w.owned.unstamped = true, true
 }
 
@@ -79,7 +79,7 @@ func (w *writer) stamp() {
 	if w.engine.damage.found() != nil {
 		return
 	}
-	err := w.begin()
+	err := w.beginTx()
 	if err == nil {
 		err = w.conn.script(fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT", w.engine.main.stamp(), rand.Int32()))
 	}
@@ -89,9 +89,9 @@ func (w *writer) stamp() {
 	_ = w.noteLog() // the engine remembers the error
 }
 
-// finish empties the log before the last connection closes. It leaves files
+// emptyLog empties the log before the last connection closes. It leaves files
 // that anybody else has written to as they are.
-func (w *writer) finish() error {
+func (w *writer) emptyLog() error {
 	if info, err := w.engine.log.file.Stat(); err == nil && info.Size() > 0 {
 		w.stamp()
 	}

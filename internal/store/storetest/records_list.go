@@ -23,7 +23,8 @@ import (
 
 // entry is a record as the naive evaluator has it.
 type entry interface {
-	// position returns the position of the entry in a list with this sort order.
+	// position returns the position of the entry in a list with this sort
+	// order.
 	position(sort string) page.Position
 	matches(q page.Query) bool
 	document() record.Doc
