@@ -1,4 +1,4 @@
-// Package fanfare holds what the binary carries of the project's own files.
+// Package fanfare embeds the files of the repository that the binary needs.
 package fanfare
 
 import "embed"

@@ -259,7 +259,7 @@ func walk(t *testing.T, visit func(name string, text []byte)) {
 			return err
 		}
 		if d.IsDir() {
-			// A folder with a module of its own is not part of this one.
+			// A folder with its own go.mod is another module.
 			if _, err := os.Stat(filepath.Join(file, "go.mod")); err == nil && name != "." || strings.HasPrefix(d.Name(), ".") && name != "." || d.Name() == "testdata" || d.Name() == "node_modules" {
 				return filepath.SkipDir
 			}

@@ -21,8 +21,7 @@ import (
 	"fanfare/internal/money"
 )
 
-// memoryFacts holds facts and records plainly: every question looks at every
-// row.
+// memoryFacts has facts and records in memory. Every query reads every row.
 type memoryFacts struct {
 	mu          sync.Mutex
 	rows        []fact.Row

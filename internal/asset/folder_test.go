@@ -152,7 +152,7 @@ func TestListOldFiles(t *testing.T) {
 		}
 	}
 	place := func(sum string) string { return filepath.Join(dir, string(home), sum[:2], sum) }
-	// Half written, and moved away, by somebody who died.
+	// Files that a killed process has half written, or moved away.
 	half := place(old) + putMark + "00"
 	if err := errors.Join(os.WriteFile(half, []byte("ol"), 0o600), os.Chtimes(half, noon, noon), os.Rename(place(left), place(left)+awayMark+"00"),
 		os.WriteFile(filepath.Join(dir, "README"), nil, 0o600), os.Chtimes(filepath.Join(dir, "README"), noon, noon)); err != nil {

@@ -121,7 +121,7 @@ func chunkOf(kind string, data []byte) []byte {
 	return binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(b[4:]))
 }
 
-// header is the beginning of a PNG that claims a size.
+// header returns the start of a PNG with the given dimensions.
 func header(w, h uint32) []byte {
 	b := binary.BigEndian.AppendUint32(nil, w)
 	b = binary.BigEndian.AppendUint32(b, h)
@@ -382,8 +382,8 @@ func TestSanitizeErrors(t *testing.T) {
 	}
 }
 
-// TestSanitizeDropsHiddenData hides things in pictures that are whole: of a
-// file that is two things at once, only the picture is left.
+// TestSanitizeDropsHiddenData hides data in valid pictures. Of a file that is
+// also valid in another format, only the picture is kept.
 func TestSanitizeDropsHiddenData(t *testing.T) {
 	t.Parallel()
 	const hidden = "<script>alert('hidden')</script>"

@@ -328,10 +328,10 @@ func (s *interleaving) runSchedule(names []string, schedule []int, crashes int) 
 	return choices, story, err
 }
 
-// TestInterleavings tries every order in which the steps of an upload, a
-// sweep, a second sweep and a reference can follow each other, with a crash of
-// any of them at every point. At each moment every record has its file, and
-// what was promised holds through later sweeps.
+// TestInterleavings tries every order of the steps of an upload, a sweep, a
+// second sweep and a reference, with a crash of any of them at every point. At
+// each moment every record has its file. An acknowledged upload or reference
+// survives later sweeps.
 func TestInterleavings(t *testing.T) {
 	t.Parallel()
 	for name, begin := range startStates {
@@ -377,7 +377,7 @@ func TestDrillInterleavings(t *testing.T) {
 	}
 }
 
-// runAllSchedules plays every schedule and returns how many there are.
+// runAllSchedules runs every schedule and returns how many there are.
 func runAllSchedules(t *testing.T, begin func(*interleaving, *Service) error, cast []string, crashes int) int {
 	t.Helper()
 	dir := t.TempDir()
@@ -403,7 +403,7 @@ func runAllSchedules(t *testing.T, begin func(*interleaving, *Service) error, ca
 	}
 }
 
-// runOnce plays one schedule, and then lets sweeps go over what it left.
+// runOnce runs one schedule, and then sweeps the files that it left.
 func (s *interleaving) runOnce(begin func(*interleaving, *Service) error, cast []string, schedule []int, crashes int) (choices []int, story []string) {
 	v, f := s.service(free)
 	defer func() { _ = f.Close() }()
@@ -414,7 +414,7 @@ func (s *interleaving) runOnce(begin func(*interleaving, *Service) error, cast [
 	if err != nil {
 		s.t.Error(err)
 	}
-	// An upload that nobody refers to has its seven days.
+	// An upload without a reference is kept for seven days.
 	for _, later := range []time.Duration{0, 25 * time.Hour, 5 * 24 * time.Hour} {
 		s.now = s.now.Add(later)
 		if err := v.Sweep(context.Background()); err != nil {

@@ -185,7 +185,8 @@ func TestScheduleTakesEffect(t *testing.T) {
 	act(c, id, "pause").OK()
 	c.Clock.Advance(time.Hour)
 	look("completed", "ended", nil)
-	// What is not there, or somebody else's, needs nothing.
+	// A campaign that does not exist, or belongs to another workspace, needs
+	// nothing.
 	if next, err := c.Campaigns.Settle(t.Context(), c.Workspace, ident.ID("cmp_01h455vb4pex5vsknk084sn02q")); next != nil || err != nil {
 		t.Errorf("got %v, %v for an unknown campaign, want nothing", next, err)
 	}

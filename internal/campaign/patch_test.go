@@ -64,7 +64,7 @@ func TestUpdateRules(t *testing.T) {
 					t.Errorf("%s: got the same version, want a change", name)
 				}
 			}
-			// What is there already may be sent in any status.
+			// A value that does not change may be sent in any status.
 			if apiStatus(status) != "archived" {
 				patch(c, id, map[string]any{"objective": after["objective"], "channels": after["channels"], "attribution": after["attribution"]}).OK()
 			}

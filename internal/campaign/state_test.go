@@ -214,7 +214,7 @@ func TestRacingTransitions(t *testing.T) {
 	slices.Sort(types)
 	want(t, "events", []string{"campaign.archived", "campaign.created", "campaign.launched", "campaign.paused"}, types)
 	want(t, "version", any(4.0), read(c, id)["version"])
-	// Whoever of two is first, the state is one that can be.
+	// Whichever of the two is first, the campaign ends up archived.
 	for range 8 {
 		id := createInStatus(t, c, "active")
 		answers := race(id, "pause", "archive")

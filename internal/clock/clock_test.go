@@ -71,8 +71,8 @@ func TestInstantsAreMilliseconds(t *testing.T) {
 	}
 }
 
-// TestDayBounds wants the first moment of a day and of the next, also where
-// clocks jump over midnight or come to it twice (L9).
+// TestDayBounds checks the first instant of a day and of the next one, also
+// where clocks skip midnight or pass it twice (L9).
 func TestDayBounds(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ zone, day, start, end string }{
@@ -137,7 +137,8 @@ func TestDaysFollowEachOther(t *testing.T) {
 	})
 }
 
-// TestDaysAreWritten holds the way days are written against the library's.
+// TestDaysAreWritten compares the format of days with that of the standard
+// library.
 func TestDaysAreWritten(t *testing.T) {
 	t.Parallel()
 	for d := clock.Date(-1_000_000); d < 4_000_000; d += 97 {

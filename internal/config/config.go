@@ -218,8 +218,9 @@ func hint(name string, known []string) string {
 }
 
 // WorkLimit returns the number of requests that the server works on at once.
-// Choice: at most half of the connections, because a connection whose request is
-// worked on is not closed for a new one, which may bring a pause.
+// Choice: at most half of the connections, because a connection whose request
+// is worked on is not closed for a new connection, which may have the request
+// to pause a campaign.
 func (s *Settings) WorkLimit() int64 {
 	if s.MaxConnections == 0 {
 		return s.MaxInFlight

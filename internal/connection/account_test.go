@@ -8,8 +8,8 @@ import (
 	"fanfare/internal/connection"
 )
 
-// TestReconnectPassesHolds has a person who grants access anew not wait for
-// holds of our own; a sync does.
+// TestReconnectPassesHolds checks that a person who grants access again does
+// not wait for holds of the client, but a sync does.
 func TestReconnectPassesHolds(t *testing.T) {
 	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		var waived []bool

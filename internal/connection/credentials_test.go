@@ -15,7 +15,7 @@ import (
 	"fanfare/internal/secret"
 )
 
-// stored loads the connection with what nobody is shown.
+// stored loads the connection with the fields that the API does not return.
 func (s *syncFixture) stored() *connection.Connection {
 	s.t.Helper()
 	c, err := s.DB.Connections().Load(s.t.Context(), s.Workspace, ident.ID(s.id))
@@ -58,8 +58,8 @@ func TestRefreshInTime(t *testing.T) {
 	}, "google_ads")
 }
 
-// TestExpired has a platform call a token expired that should be good: it is
-// renewed once, and the run goes on.
+// TestExpired makes a platform report that a valid token has expired. The token
+// is renewed once, and the run continues.
 func TestExpired(t *testing.T) {
 	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		one := 1
@@ -103,8 +103,8 @@ func TestEmptyToken(t *testing.T) {
 	}, "google_ads")
 }
 
-// TestRevoked has a platform take access back: a person has to grant it anew,
-// and what is there stays and is called old.
+// TestRevoked makes a platform revoke access. A person must grant it again. The
+// stored data stays and is marked as stale.
 func TestRevoked(t *testing.T) {
 	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		s.sync(recent)
@@ -140,8 +140,8 @@ func TestRevoked(t *testing.T) {
 	}, "meta_ads")
 }
 
-// TestDisconnect wants credentials to be gone at once, the platforms to be told
-// and figures to stay until somebody wants them erased.
+// TestDisconnect checks that a disconnect deletes the credentials immediately
+// and revokes access at the platforms. Metrics stay until a user erases them.
 func TestDisconnect(t *testing.T) {
 	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		s.sync(recent)

@@ -363,8 +363,8 @@ func (s *syncFixture) truth(platform string, first clock.Date) string {
 	return fact.Millionths(sum).String()
 }
 
-// events lists the types of what has happened to a record, by name: much
-// happens at the same moment here.
+// events returns the types of the events of a record, sorted by name, because
+// many events have the same time.
 func (s *syncFixture) events(id string) (types []string) {
 	s.t.Helper()
 	types = s.EventTypes(id)
@@ -372,7 +372,7 @@ func (s *syncFixture) events(id string) (types []string) {
 	return types
 }
 
-// strike has the sandbox play a fault.
+// strike makes the sandbox simulate a fault.
 func (s *syncFixture) strike(r sandbox.FaultRule) {
 	s.t.Helper()
 	if err := s.catalogue.Server().AddFault(r); err != nil {

@@ -149,7 +149,7 @@ func TestGrantRefused(t *testing.T) {
 	s.visits("the new state", fresh, true)
 }
 
-// TestPendingEnds drops a connection that nobody grants access to.
+// TestPendingEnds checks that a connection without granted access is deleted.
 func TestPendingEnds(t *testing.T) {
 	t.Parallel()
 	s := newSyncFixture(t)
@@ -187,8 +187,8 @@ func (s *syncFixture) jobs() (kinds []string) {
 	return kinds
 }
 
-// TestReconnect invites a person for a connection that works: it goes on as it
-// is until the person has been there.
+// TestReconnect requests new access for a connection that works. The connection
+// keeps working until a person has granted the access.
 func TestReconnect(t *testing.T) {
 	t.Parallel()
 	s := newSyncFixture(t)
@@ -202,7 +202,7 @@ func TestReconnect(t *testing.T) {
 	want(t, "credentials and runs", []any{before.SealVersion + 1, 1}, []any{after.SealVersion, len(after.Queue)})
 }
 
-// TestOwnTokens connects with tokens that a caller brings.
+// TestOwnTokens connects with tokens that a caller sends.
 func TestOwnTokens(t *testing.T) {
 	t.Parallel()
 	s := newSyncFixture(t)

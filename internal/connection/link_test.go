@@ -174,8 +174,8 @@ func (s *syncFixture) push(id string, attempt int64) (*clock.Instant, error) {
 	return s.connections.Push(s.t.Context(), s.Workspace, ident.ID(id), attempt)
 }
 
-// delivery is how a campaign stands on the platform, as the record says it and
-// as the platform does.
+// delivery returns the state of a campaign on the platform: push and status
+// from the record, runs from the platform.
 func (s *syncFixture) delivery(id string, there connection.Link) (push, status string, runs bool) {
 	s.t.Helper()
 	ref := s.refs(id)[0]
@@ -196,8 +196,8 @@ func (s *syncFixture) delivers(what string, id string, there connection.Link, pu
 	want(s.t, what, []any{push, status, runs}, []any{gotPush, gotStatus, gotRuns})
 }
 
-// TestPush writes states to the platform, reads them back, and tells when
-// somebody changes them there.
+// TestPush writes states to the platform, reads them back, and reports changes
+// that were made on the platform.
 func TestPush(t *testing.T) {
 	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		id, there := pushing(t, s)
@@ -240,8 +240,8 @@ func TestPush(t *testing.T) {
 	}, "meta_ads")
 }
 
-// TestPushFails wants what goes away by itself to be tried again, and what does
-// not to be told.
+// TestPushFails checks that a temporary failure is retried and a permanent one
+// is reported.
 func TestPushFails(t *testing.T) {
 	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		id, there := pushing(t, s)

@@ -182,7 +182,7 @@ func TestLostPlatform(t *testing.T) {
 	})
 }
 
-// reconnectLinkedIn grants access anew.
+// reconnectLinkedIn grants access again.
 func (s *syncFixture) reconnectLinkedIn() {
 	s.t.Helper()
 	granted, err := s.catalogue.Server().Grant(sandboxAccounts)

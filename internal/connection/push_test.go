@@ -55,7 +55,7 @@ func (s *syncFixture) reported(what, id string, issues []string, delayed, failed
 	want(s.t, what+": events", []int{delayed, failed, applied}, []int{gotDelayed, gotFailed, gotApplied})
 }
 
-// granted grants access anew and has what was requested written.
+// granted grants access again and writes the requested states.
 func (s *syncFixture) granted(id string) {
 	s.t.Helper()
 	s.catalogue.Server().ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(s.t.Context(), "DELETE", "http://sandbox/_sandbox/faults", http.NoBody))
@@ -261,9 +261,9 @@ func TestPushBeatsOlderLook(t *testing.T) {
 	}, "meta_ads")
 }
 
-// TestPauseIsNotWritten reports a platform campaign that goes on although the
-// campaign has stopped, because its connection writes no states, and writes the
-// pause once it may.
+// TestPauseIsNotWritten checks a connection that may not write states. A
+// platform campaign that still runs after its campaign was paused is reported.
+// The pause is written once the connection may write.
 func TestPauseIsNotWritten(t *testing.T) {
 	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		id, there := pushing(t, s)

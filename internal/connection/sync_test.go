@@ -50,8 +50,8 @@ func TestFirstSync(t *testing.T) {
 	want(t, "the older days", []any{connection.RunQueued, "backfill", connection.Days{StartDate: today - 729, EndDate: today - 90}}, []any{older.Status, older.Trigger, older.Window})
 }
 
-// TestSchedule reads the days that may still change once a day and the last two
-// in between, and corrections are told.
+// TestSchedule checks that a sync reads the days that may still change once a
+// day, and the last two days in between. Restatements are reported.
 func TestSchedule(t *testing.T) {
 	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		s.sync(recent)
@@ -103,7 +103,7 @@ func TestSyncTogether(t *testing.T) {
 		}
 		want(t, "those who found the run there", 7, found)
 		want(t, "runs", 2, len(s.runs())) // and the canceled one
-		// What the run does not bring is another.
+		// A sync of other data is another run.
 		if other := s.ask(`{"mode":"full"}`); other == r.ID {
 			t.Error("got the same run for more days, want another")
 		}
@@ -199,8 +199,8 @@ func (s *syncFixture) tiktok() string {
 	return a[sandbox.TikTokAds].AccountID
 }
 
-// TestInterrupted breaks a run off in the middle, as the end of the process
-// does, and goes on with what is left.
+// TestInterrupted stops a run in the middle, as the end of the process does,
+// and continues with the slices that are left.
 func TestInterrupted(t *testing.T) {
 	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		type part struct {
@@ -244,8 +244,8 @@ func TestInterrupted(t *testing.T) {
 	}, "meta_ads", "tiktok_ads")
 }
 
-// TestThrottled has a platform ask for more time than a call waits: others are
-// read meanwhile, and the run is laid aside until then and goes on.
+// TestThrottled makes a platform request a longer wait than a call has. The
+// other platforms are read meanwhile, and the run continues after the wait.
 func TestThrottled(t *testing.T) {
 	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		once := 1
@@ -278,7 +278,8 @@ func TestThrottled(t *testing.T) {
 	}, "meta_ads", "tiktok_ads")
 }
 
-// TestPartial has one account fail for good and wants the others to be done.
+// TestPartial makes one account fail permanently and checks that the others are
+// synced.
 func TestPartial(t *testing.T) {
 	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		bad := s.account("tiktok_ads")

@@ -117,7 +117,7 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// holds returns the id of the browser's session, empty for none.
+// holds returns the id of the browser's session, empty if it has none.
 func (c *Console) holds(r *http.Request) ident.ID {
 	session, err := c.SignIn.Open(r.Context(), token(r), from(r))
 	if err != nil || session == nil {

@@ -261,8 +261,8 @@ func draftsOf(b *creative.Brief, texts ...string) []creative.Draft {
 // byModel is a request for the fake provider.
 const byModel = `{"prompt":"Mountain green tea","provider":"openai","channels":["social"]}`
 
-// createInStatus makes a creative and brings it to a status; "gone ready" is
-// archived after it was ready, and so on.
+// createInStatus creates a creative and changes it to a status. "gone ready" is
+// a creative that was archived when it was ready, and so on.
 func createInStatus(t testing.TB, c *fixture, a *fakeProvider, status string) string {
 	t.Helper()
 	status, gone := strings.CutPrefix(status, "gone ")

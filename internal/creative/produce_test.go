@@ -27,8 +27,7 @@ func generateNow(t testing.TB, c *fixture, body string) (*creative.Creative, []c
 	return loadCreative(c, id), variants(c, id)
 }
 
-// TestUnusableDrafts gets drafts that nobody can use, from an author who keeps
-// to nothing.
+// TestUnusableDrafts checks drafts of a provider that follows no rule.
 func TestUnusableDrafts(t *testing.T) {
 	t.Parallel()
 	c := newFixture(t)
@@ -76,8 +75,9 @@ func TestDrafts(t *testing.T) {
 	want(t, "model", "author-1", *v.Generation.Model)
 }
 
-// TestPlainText wants nothing but text for the asked channels of an author who
-// writes markup, fields that the channel does not have, and codes of its own.
+// TestPlainText checks that only plain text of the requested channels is kept
+// from a provider that returns markup, fields that the channel does not have,
+// and unknown codes.
 func TestPlainText(t *testing.T) {
 	t.Parallel()
 	c := newFixture(t)
@@ -398,7 +398,7 @@ func TestBriefIsComplete(t *testing.T) {
 		CallToAction: "sign_up", LandingURL: "https://leaf.example/", Objective: "leads", Examples: []string{*example.Content.Headline, *example.Content.Body}, Seed: 9,
 	}, told)
 	want(t, "channels and landing page", []any{[]string{"push", "sms"}, "https://leaf.example/"}, []any{v.Channels, *v.Content.LandingURL})
-	// A retry is told the same.
+	// A retry gets the same result.
 	a.failWith(creative.Fail(creative.FailProvider, true, "Away."))
 	v, _ = generateNow(t, c, byModel)
 	a.write = func(_ context.Context, b *creative.Brief) (*creative.Result, error) {
@@ -413,8 +413,8 @@ func TestBriefIsComplete(t *testing.T) {
 	}
 }
 
-// TestStorageFull wants a workspace with as many pictures as it may have to get
-// no more, until it may have more. Pictures that it has need no room.
+// TestStorageFull checks that a workspace at its limit of images gets no new
+// ones until the limit is raised. Images that it already has need no space.
 func TestStorageFull(t *testing.T) {
 	t.Parallel()
 	c := newFixture(t)

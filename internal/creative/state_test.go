@@ -20,7 +20,7 @@ import (
 type outcome struct {
 	// to is the status after it; empty for a refusal.
 	to string
-	// event is what it leaves; none where nothing changes.
+	// event is the event of the action; empty if nothing changes.
 	event string
 	// code is the error of a refusal, required what it says is needed.
 	code     string
@@ -151,8 +151,8 @@ func TestRewriteRefusalNamesContent(t *testing.T) {
 	retry(c, id, `"9"`).Fault("precondition_failed")
 }
 
-// blockedCall is an author who works until the test lets go, or is told to
-// stop.
+// blockedCall is a provider that blocks until the test releases it or its
+// context ends.
 type blockedCall struct{ begun, finish chan struct{} }
 
 func (a *fakeProvider) block(heeds bool) blockedCall {
@@ -170,9 +170,9 @@ func (a *fakeProvider) block(heeds bool) blockedCall {
 	return h
 }
 
-// TestArchiveStopsGeneration archives while an author works: one who heeds it
-// is stopped, the result of another is thrown away. Restored, it is generated
-// anew.
+// TestArchiveStopsGeneration archives a creative while a provider works. The
+// call is canceled, and a result that still arrives is dropped. After a
+// restore, the creative is generated again.
 func TestArchiveStopsGeneration(t *testing.T) {
 	t.Parallel()
 	c := newFixture(t)
@@ -303,7 +303,8 @@ func TestConcurrentRuns(t *testing.T) {
 	want(t, "status, version, variants", []any{creative.StatusReady, int64(2), 2}, []any{v.Status, v.Version, len(variants(c, id))})
 	want(t, "events", []string{"created", "ready"}, eventTypes(c, id))
 	want(t, "spent", 2*cost, spent(t, c, "2026-11"))
-	// What is not there, or somebody else's, needs nothing.
+	// A creative that does not exist, or belongs to another workspace, needs
+	// nothing.
 	for _, other := range []ident.ID{"crv_01h455vb4pex5vsknk084sn02q", "crv_none"} {
 		if err := c.Creatives.Run(t.Context(), c.Workspace, other); err != nil {
 			t.Errorf("got %v for %s", err, other)
@@ -344,7 +345,8 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// TestInternalErrorIsRetried leaves everything as it was, and is tried again.
+// TestInternalErrorIsRetried checks that an internal error changes nothing and
+// that the generation is tried again.
 func TestInternalErrorIsRetried(t *testing.T) {
 	t.Parallel()
 	c := newFixture(t)

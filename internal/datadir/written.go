@@ -71,8 +71,8 @@ func (w *Written) Unchanged(f *os.File) bool {
 // Same is Unchanged with what the system says about the file.
 func (w *Written) Same(now os.FileInfo) bool { return changeOf(now) == w.at }
 
-// Holds reports whether the parts have the bytes that they had. A file that
-// cannot be read is not said to be another one.
+// Holds reports whether the recorded parts of the file still have the same
+// bytes. It returns true for a file that cannot be read.
 func (w *Written) Holds(f io.ReaderAt) bool {
 	content, err := readParts(f, w.parts)
 	return err != nil || bytes.Equal(content, w.content)

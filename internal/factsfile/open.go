@@ -92,7 +92,7 @@ func (f *File) openMatching(ctx context.Context, open func(context.Context) (*du
 	}
 	expected := mark.Generation > 0 || mark.ID != "" && !alone
 	if mark.ID == "" {
-		// A store of an older version, or one that was just restored.
+		// The store is of an older version, or was just restored.
 		if expected, err = db.HasSynced(ctx); err != nil {
 			return nil, mark, "", err
 		}

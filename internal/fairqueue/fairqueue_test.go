@@ -208,8 +208,8 @@ func TestForgets(t *testing.T) {
 	}
 }
 
-// TestLastPlace wants one workspace to leave a place to others, so that theirs
-// begins while all of its own still runs.
+// TestLastPlace checks that one workspace leaves a place to others, so that
+// their work begins while all of its own still runs.
 func TestLastPlace(t *testing.T) {
 	withWaiters(t, Limits{Work: "jobs", Running: 3, PerWorkspace: 10}, func(c *waiters) {
 		c.add("many", "many", "many", "many", "one")

@@ -67,7 +67,7 @@ func readAll(in io.Reader, expected, free int64, reserve func(more int64) error,
 }
 
 // bodyDeadline returns the deadline that follows end after n more bytes of a
-// body. The zero time stands for a body that begins.
+// body. A zero end means that the body begins.
 func bodyDeadline(end time.Time, n int) time.Time {
 	latest := time.Now().Add(bodyGrace) //nolint:forbidigo // sockets know only the machine's own time
 	if end = end.Add(time.Duration(n) * time.Second / minBodyRate); end.IsZero() || end.After(latest) {

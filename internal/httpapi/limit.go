@@ -86,10 +86,10 @@ func (a *API) count(r *request) error {
 // must leave places to others.
 func (a *API) share() int64 { return max(1, a.MaxInFlight/3) }
 
-// founder returns the founder of the caller's workspace, with whose other
-// workspaces it shares what a node has.
-// Choice: while the founder cannot be read, the workspace stands for it, because
-// a pause must not fail for this.
+// founder returns the founder of the caller's workspace, whose workspaces share
+// the resources of a node.
+// Choice: if the founder cannot be read, it returns the workspace, because a
+// pause must not fail for this.
 func (a *API) founder(r *request) ident.ID {
 	founder, err := a.Accounts.Founder(r.http.Context(), r.caller.Workspace.ID)
 	if err != nil {

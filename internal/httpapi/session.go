@@ -78,10 +78,10 @@ func (c *Call) Count(s Session) error {
 	return c.api.charge(c.in)
 }
 
-// CountByAddress charges the request to the client's address, for what anybody
-// may ask for. It returns a fault from the 61st of a minute on.
-// Choice: these are counted apart from failed authentications, so that guesses
-// at keys do not keep people of the same address from signing in.
+// CountByAddress charges a request without authentication to the client's
+// address. It returns a fault from the 61st request of a minute on.
+// Choice: these requests are counted apart from failed authentications, so that
+// guesses at keys do not prevent users of the same address from signing in.
 func (c *Call) CountByAddress() error {
 	if d := c.api.anonymous.Fail(c.From, c.Now); !d.OK {
 		return c.api.limited(c.in, d, "ip")

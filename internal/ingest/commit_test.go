@@ -46,7 +46,7 @@ func TestCommitAndUndo(t *testing.T) {
 		t.Errorf("got %v want invalid_state", err)
 	}
 
-	// The same bytes again bring nothing new, and say so.
+	// An upload of the same bytes is reported as a duplicate.
 	once.Idempotency = &record.Idempotency{Key: "upload"}
 	d, err = w.Upload(t.Context(), once, ingest.Upload{Name: "days.csv", Bytes: threeDays, Defaults: home, Commit: true})
 	if err != nil {

@@ -45,8 +45,8 @@ var (
 type fakeDeps struct {
 	*ingest.Service
 	mu sync.Mutex
-	// noted protects what callers change whether they hold mu or not. Nobody waits
-	// while it is held.
+	// noted protects fields that callers change with or without mu. It is never
+	// held while waiting.
 	noted    sync.Mutex
 	now      time.Time
 	rows     map[string]fact.Row

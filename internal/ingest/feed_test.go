@@ -16,8 +16,8 @@ import (
 
 const oneRow = `[{"date":"2026-11-14","campaign_name":"a","clicks":1}]`
 
-// TestFeedSteps wants the source to be told before and after, and the answer to
-// be remembered with the second.
+// TestFeedSteps checks that the source is updated before and after the rows are
+// stored, and that the response is stored with the second update.
 func TestFeedSteps(t *testing.T) {
 	t.Parallel()
 	w := newFakeDeps(t)

@@ -275,8 +275,8 @@ func TestParquet(t *testing.T) {
 	}
 }
 
-// TestGuessNeedsConfirmation wants nothing to be committed at once that was
-// guessed.
+// TestGuessNeedsConfirmation checks that an import with a guessed column is not
+// committed without confirmation.
 func TestGuessNeedsConfirmation(t *testing.T) {
 	t.Parallel()
 	i := newFakeDeps(t).uploaded(t, ingest.Upload{Bytes: csvOf("date,impresions", "2026-11-01,1"), Commit: true})

@@ -11,8 +11,8 @@ import (
 	"fanfare/internal/ingest"
 )
 
-// TestRowProblems tells for each row what is wrong with it, as field:code, all
-// at once, or nothing.
+// TestRowProblems checks the problems of each row, as field:code. All are
+// reported at once.
 func TestRowProblems(t *testing.T) {
 	t.Parallel()
 	const right = `"date":"2026-11-14","clicks":1`
@@ -182,7 +182,7 @@ func TestDuplicates(t *testing.T) {
 	for i, r := range rows {
 		rows[i] = `{"date":"2026-11-14",` + r + `}`
 	}
-	// The same keys, told otherwise.
+	// The same keys, written differently.
 	again := []string{
 		`{"date":"2026-11-14","clicks":7,"account_id":" b "}`,
 		`{"date":"2026-11-14","spend":2}`, `{"date":"2026-11-14","clicks":7,"channel":"other","account_id":"default"}`,

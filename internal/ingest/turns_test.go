@@ -34,9 +34,9 @@ func causeOf(workspace ident.ID) record.Cause {
 	return c
 }
 
-// TestFeedsTakeTurns wants one workspace never to use all places of calls that
-// send rows, too many of its calls to be refused, and a call without a place to
-// be told to come back later.
+// TestFeedsTakeTurns checks that one workspace never uses all places of calls
+// that send rows, that too many of its calls are refused, and that a call
+// without a place gets a time to retry.
 func TestFeedsTakeTurns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -114,8 +114,8 @@ func TestSmallFeeds(t *testing.T) {
 	})
 }
 
-// TestFilesTakeTurns wants a small file not to wait for a large one of another
-// workspace, and a large one to be told to come back later.
+// TestFilesTakeTurns checks that a small file does not wait for a large one of
+// another workspace, and that a large one gets a time to retry.
 func TestFilesTakeTurns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

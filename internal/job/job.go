@@ -126,7 +126,7 @@ func (r *Runner) Repeat(kind string, w Worker) {
 	r.periodic = append(r.periodic, kind)
 }
 
-// Wake tells the runner that new jobs may exist. It never blocks.
+// Wake makes the runner look for new jobs. It never blocks.
 func (r *Runner) Wake() {
 	select {
 	case r.wake <- struct{}{}:

@@ -92,7 +92,7 @@ func limitStalledStreams(h http.Handler, stall time.Duration) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s := &progressWriter{ResponseWriter: w, control: http.NewResponseController(w), progress: ProgressOf(r.Context()), allowance: newReadAllowance(stall)}
 		h.ServeHTTP(s, r)
-		// The server sends the rest of its own buffer after this.
+		// The server sends the data left in its own buffer after this.
 		s.extend()
 	})
 }

@@ -90,7 +90,7 @@ func normal(password string) []byte { return norm.NFKC.Bytes([]byte(password)) }
 
 //go:generate go run common_gen.go passwords.txt common.bin
 
-// common holds the first four bytes of the SHA-256 of each common password,
+// common contains the first four bytes of the SHA-256 of each common password,
 // sorted.
 //
 //go:embed common.bin

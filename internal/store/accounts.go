@@ -102,8 +102,8 @@ func readInstant(r *Rows) *clock.Instant {
 // notifies every node. fn may set target.
 func (s *Accounts) writeAudited(ctx context.Context, note account.Note, target *ident.ID, shown func() any, fn func(Tx) error) error {
 	return s.db.writeTx(ctx, func(tx Tx) error {
-		// The lock of the audit chain comes first: changes of one workspace
-		// wait for each other, so that limits counted in fn hold.
+		// Lock the audit chain first. Changes of one workspace then wait for
+		// each other, so that limits counted in fn cannot be exceeded.
 		end, err := s.db.lockChain(tx, string(note.Cause.Workspace))
 		if err != nil {
 			return err

@@ -135,7 +135,7 @@ var ErrDamaged = errors.New("database damaged")
 // while it is open. An engine refuses every write until the file is back.
 var ErrDisplaced = errors.New("database file removed or replaced")
 
-// ErrOverwritten marks errors of a database whose file somebody else has
-// written to. An engine refuses everything, because what it reads may not be
-// what was stored.
+// ErrOverwritten marks errors of a database whose file another program has
+// written to. An engine refuses every read and write, because it may read other
+// data than was stored.
 var ErrOverwritten = errors.New("database file overwritten")

@@ -22,7 +22,8 @@ var lockTable = newTable(table{
 	name: "worker_lock", key: []string{"name"}, columns: names("name", "holder", "ends_at"), transient: true,
 })
 
-// takeLock takes a lock that nobody has, or whose holder did not extend it.
+// takeLock takes a lock that is free, or whose holder did not extend it in
+// time.
 var takeLock = lockTable.insert + `
 ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, ends_at = excluded.ends_at WHERE worker_lock.ends_at <= $4`
 

@@ -160,7 +160,8 @@ func (r records[T, P]) Load(ctx context.Context, workspace, id ident.ID) (*T, er
 	return v, nil
 }
 
-// stored returns a record as it was loaded, the zero value for a new one.
+// stored returns a record as it was when it was loaded, the zero value for a
+// new one.
 func stored[T any](c *record.Common) (v T, err error) {
 	if d := c.Stored(); d.JSON != nil {
 		err = decode(d.JSON, &v)

@@ -119,7 +119,7 @@ func (db *DB) NoteMasterKey(ctx context.Context, id string) (noted string, err e
 	return noted, err
 }
 
-// ReplaceMasterKey notes another master key.
+// ReplaceMasterKey records another master key.
 func (db *DB) ReplaceMasterKey(ctx context.Context, id string) error {
 	return db.putSetting(ctx, masterKeySetting, id)
 }

@@ -98,7 +98,7 @@ type sorting struct {
 	null bool
 }
 
-// row holds the values of a record to be written.
+// row has the values of a record to write.
 type row struct {
 	workspace, id ident.ID
 	stamp         record.Stamp

@@ -299,7 +299,7 @@ func TestDrillFactsRestore(t *testing.T) {
 	if out := s.server.Run("backup", "create", backup); out.Code != 0 {
 		t.Fatalf("%+v", out)
 	}
-	// A backup that is missing or damaged leaves everything as it was.
+	// A restore from a missing or damaged backup leaves everything unchanged.
 	text, err := os.ReadFile(backup)
 	if err != nil {
 		t.Fatal(err)

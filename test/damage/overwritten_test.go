@@ -146,8 +146,8 @@ func TestDrillIngestLost(t *testing.T) {
 	s.server.Stop()
 }
 
-// TestDrillCount removes and damages the count of changes. Nobody knows then
-// whether changes are missing, which is told and blocks nothing.
+// TestDrillCount removes and damages the count of changes. It is then unknown
+// whether changes are missing. That is reported and blocks nothing.
 func TestDrillCount(t *testing.T) {
 	t.Parallel()
 	s := newTestServer(t)
@@ -157,7 +157,7 @@ func TestDrillCount(t *testing.T) {
 		"garbage":        func() error { return os.WriteFile(count, []byte(strings.Repeat("?", 40)), 0o600) },
 		"another number": func() error { return changeByte(count, 5) },
 	} {
-		// Beside a server, which knows the count and writes it when it stops.
+		// A running server knows the count and writes it when it stops.
 		if err := damage(); err != nil {
 			t.Fatal(err)
 		}

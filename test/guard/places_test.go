@@ -18,7 +18,7 @@ import (
 	"fanfare/internal/record"
 )
 
-// heldEvents holds every read of events until release is closed.
+// heldEvents blocks every read of events until release is closed.
 type heldEvents struct {
 	httpapi.Events
 	arrived, release chan struct{}
@@ -36,7 +36,7 @@ func (h *heldEvents) Doc(ctx context.Context, workspace, id ident.ID, restricted
 	return h.Events.Doc(ctx, workspace, id, restricted)
 }
 
-// heldPath is a path whose request heldEvents holds without a turn.
+// heldPath is a path whose request heldEvents blocks without a turn.
 const heldPath = "/v1/events/evt_01m7eed1vefd8s63tzyycmefqz"
 
 // TestR9Shedding: an overloaded node returns 503 and spends no quota, but
@@ -205,9 +205,9 @@ func TestR9WaitingTakesNoPlace(t *testing.T) {
 	running.Wait()
 }
 
-// TestDrillPlaces has one person with three workspaces send rows, lists and
-// pauses to a node that works on 16 requests at once. Somebody else is served,
-// and nobody's pause is refused.
+// TestDrillPlaces has one user with three workspaces send rows, lists and
+// pauses to a node that works on 16 requests at once. Another user is served,
+// and no pause is refused.
 func TestDrillPlaces(t *testing.T) {
 	const each = 12
 	rounds := 20

@@ -185,8 +185,8 @@ func TestGivesWayUntilTheEnd(t *testing.T) {
 	}
 }
 
-// TestCommitRefused and TestCommitUnknown do at the commit what a deferred
-// trigger tells them.
+// TestCommitRefused and TestCommitUnknown make a commit fail with a deferred
+// trigger.
 func TestCommitRefused(t *testing.T) {
 	t.Parallel()
 	e := open(t, pgtest.URL(t))

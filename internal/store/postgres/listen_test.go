@@ -10,7 +10,7 @@ import (
 	"fanfare/internal/store/pgtest"
 )
 
-// ears notes what it hears: - before a commit, + after it.
+// ears records the received topics: - before a commit, + after it.
 type ears struct {
 	mu    sync.Mutex
 	heard []string

@@ -12,8 +12,8 @@ import (
 	"fanfare/internal/store"
 )
 
-// damage remembers that the file is corrupt. Reads go on, writes are refused:
-// they could spread the damage.
+// damage records that the file is corrupt. Reads still work. Writes are
+// refused, because they could spread the damage.
 type damage struct {
 	first atomic.Pointer[error]
 	// mark is a file that makes the next Open check the database again.

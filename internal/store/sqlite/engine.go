@@ -73,7 +73,8 @@ type Engine struct {
 	// main is the database file, log its write-ahead log.
 	main, log *openFile
 	pageSize  int64
-	// overwritten is the error if anybody else has written to one of them.
+	// overwritten is the error if another program has written to one of the
+	// files.
 	overwritten atomic.Pointer[error]
 	// snapshots is the number of running snapshots; running waits for them.
 	snapshots atomic.Int64

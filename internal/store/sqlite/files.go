@@ -87,7 +87,7 @@ func (f *openFile) recordWritten(parts ...datadir.Part) {
 	f.written.Store(w)
 }
 
-// overwritten reports whether anybody else has written to the file.
+// overwritten reports whether another program has written to the file.
 func (f *openFile) overwritten() bool {
 	w := f.written.Load()
 	if w == nil {
@@ -121,11 +121,11 @@ func (e *Engine) displaced() error {
 	return nil
 }
 
-// intact returns store.ErrOverwritten if anybody else has written to the files
-// since they were opened. What SQLite reads from them is then not what was
-// stored, and pages of both states may be in memory, so that the error stays
-// until the engine is opened again. A reader calls it after it has read. It
-// costs one system call per file (BenchmarkFiles).
+// intact returns store.ErrOverwritten if another program has written to the
+// files since they were opened. SQLite then reads other data than was stored,
+// and pages of both states may be in memory, so the error stays until the
+// engine is opened again. A reader calls it after it has read. It costs one
+// system call per file (BenchmarkFiles).
 func (e *Engine) intact() error {
 	if err := e.overwritten.Load(); err != nil {
 		return *err

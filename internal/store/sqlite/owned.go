@@ -15,16 +15,17 @@ type owned struct {
 	// commits is the number of commits that wrote to the log, frames its length
 	// after the last one.
 	commits, frames int
-	// restarts reports that the next write may start the log anew, which is so
-	// after a checkpoint.
+	// restarts reports that the next write may restart the log, because a
+	// checkpoint ran.
 	restarts bool
 	// unstamped reports that the log does not have the stamp of the database
 	// file yet.
 	unstamped bool
 }
 
-// beginTx begins a transaction, if nobody else has written to the files. The
-// first one after a checkpoint puts the stamp of the database file into the log.
+// beginTx begins a transaction. It returns an error if another program has
+// written to the files. The first transaction after a checkpoint writes the
+// stamp of the database file into the log.
 func (w *writer) beginTx() error {
 	if err := w.engine.intact(); err != nil {
 		return err
@@ -37,8 +38,8 @@ func (w *writer) beginTx() error {
 }
 
 // noteLog records the log after a transaction. It returns store.ErrOverwritten
-// if anybody else has written to it meanwhile: what earlier commits wrote never
-// changes, unless the log starts anew.
+// if another program has written to it meanwhile. The bytes of earlier commits
+// never change until the log restarts.
 func (w *writer) noteLog() error {
 	log, o := w.engine.log, &w.owned
 	if log.written.Load() != nil {
@@ -60,8 +61,8 @@ func (w *writer) noteLog() error {
 }
 
 // checkpoint moves the pages that no reader needs from the log to the database
-// file, which gets a new stamp. Nothing is written to a file that anybody else
-// has written to.
+// file, which gets a new stamp. It writes nothing to a file that another
+// program has written to.
 func (w *writer) checkpoint() {
 	main := w.engine.main
 	if w.stamp(); w.engine.intact() != nil {
@@ -89,8 +90,8 @@ func (w *writer) stamp() {
 	_ = w.noteLog() // the engine remembers the error
 }
 
-// emptyLog empties the log before the last connection closes. It leaves files
-// that anybody else has written to as they are.
+// emptyLog empties the log before the last connection closes. It does not
+// change files that another program has written to.
 func (w *writer) emptyLog() error {
 	if info, err := w.engine.log.file.Stat(); err == nil && info.Size() > 0 {
 		w.stamp()

@@ -392,8 +392,8 @@ func (w *writer) tidy() {
 	}
 	w.checkpointAt = frames + checkpointFrames
 	w.checkpoint()
-	// Only readers that begin after the checkpoint read without the log and
-	// let the next commit start it anew.
+	// Only readers that begin after the checkpoint read without the log, so
+	// that the next commit can restart it.
 	w.engine.readers.letGo(w.engine.seq.Add(1))
 	if frames > 2*checkpointFrames && w.engine.snapshots.Load() == 0 {
 		w.checkpointAlone()

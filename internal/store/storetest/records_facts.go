@@ -253,7 +253,8 @@ func usd(day clock.Date, value rates.Decimal) rates.Rate {
 	return rates.Rate{Date: day, Currency: "USD", PerEuro: value}
 }
 
-// book is what holds for a workspace, as day offsets from the Friday.
+// book returns the rates that apply to a workspace, by day offset from the
+// Friday.
 func (w *Fixture) book(workspace ident.ID) map[clock.Date]int64 {
 	w.T.Helper()
 	list, err := w.DB.Rates().Rates(w.T.Context(), workspace, []money.Currency{"USD"}, friday-20, friday+20)
@@ -288,8 +289,8 @@ func recordsRates(t *testing.T, w *Fixture) {
 	check("no holiday after all", w.put("", usd(friday+3, 13)), 1, 0, other, map[clock.Date]int64{-1: 10, 0: 12, 1: 12, 2: 12, 3: 13, 4: 14})
 	check("before", w.put("", usd(friday-4, 9)), 1, 2, other, map[clock.Date]int64{-4: 9, -3: 9, -2: 9, -1: 10, 0: 12, 1: 12, 2: 12, 3: 13, 4: 14})
 
-	// A workspace's own rate holds for it alone, and a carried one gives way
-	// to a published one.
+	// A workspace's own rate applies only to that workspace. A published rate
+	// replaces a carried one.
 	server := w.book(other)
 	own := map[clock.Date]int64{-4: 9, -3: 9, -2: 9, -1: 10, 0: 20, 1: 20, 2: 20, 3: 13, 4: 24}
 	check("own friday", w.put(w.Workspace, usd(friday, 20), usd(friday+4, 24)), 2, 3, w.Workspace, own)

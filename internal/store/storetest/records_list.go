@@ -226,13 +226,13 @@ type fataler interface {
 	Fatalf(format string, args ...any)
 }
 
-// compare holds lists of campaigns against the naive one.
+// compare compares lists of campaigns with the naive list.
 func (w *Fixture) compare(t fataler, all []listedCampaign, q page.Query) {
 	t.Helper()
 	compare(t, func(q page.Query) (page.Page, error) { return w.DB.Campaigns().List(w.T.Context(), w.Workspace, q) }, all, q)
 }
 
-// compare walks all pages of a query and holds them against the naive list.
+// compare reads all pages of a query and compares them with the naive list.
 func compare[E entry](t fataler, read func(page.Query) (page.Page, error), all []E, q page.Query) {
 	t.Helper()
 	want := naive(all, q)

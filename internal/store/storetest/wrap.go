@@ -19,8 +19,8 @@ type Wrapped struct {
 	// statement fails with it and is not run. inside reports that the statement
 	// is part of a transaction that writes.
 	Statement func(query string, inside bool) error
-	// Twice runs each transaction once in vain before it counts, as an engine
-	// may.
+	// Twice runs each transaction an extra time first and discards the result,
+	// as an engine may.
 	Twice bool
 }
 
