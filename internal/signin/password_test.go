@@ -101,7 +101,7 @@ func TestPasswordRules(t *testing.T) {
 	_, s := h.settle(owner)
 	for _, tt := range []struct{ name, next, code string }{
 		{"seven characters", "äöüäöüä", "too_short"},
-		{"seven after normalisation", "a\u0308bcdefg", "too_short"},
+		{"seven after normalization", "a\u0308bcdefg", "too_short"},
 		{"common", "password1", "invalid_value"},
 		{"common in capitals", "PassWord1", "invalid_value"},
 		{"the e-mail", "Owner@example.com", "invalid_value"},

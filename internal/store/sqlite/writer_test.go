@@ -76,7 +76,7 @@ func line(e *Engine, group *sync.WaitGroup, fns ...func()) {
 	}
 }
 
-func TestCancelledInLine(t *testing.T) {
+func TestCanceledInLine(t *testing.T) {
 	t.Parallel()
 	e := openItems(t, Options{})
 	release := hold(t, e)

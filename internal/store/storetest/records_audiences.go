@@ -307,7 +307,7 @@ func recordsMembersRace(t *testing.T, w *Fixture) {
 	id := w.Audience(audienceSpec("Shared", audience.TypeCustomerList))
 	together(callers, func(i int) {
 		for n := range times {
-			// Neighbours add some of the same and remove some of each other's.
+			// Neighbors add some of the same and remove some of each other's.
 			from := (i*times + n) * 20
 			m := audience.MemberChange{Add: hashes(from, from+40), Remove: hashes(max(0, from-10), from)}
 			if i%2 == 0 {
