@@ -3,7 +3,7 @@ package fanfare
 
 import "embed"
 
-// Changelog is what has changed, for users.
+// Changelog lists the changes of each version, for users.
 //
 //go:embed CHANGELOG.md
 var Changelog []byte

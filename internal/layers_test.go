@@ -363,7 +363,8 @@ func TestLayersBite(t *testing.T) {
 	}
 }
 
-// TestFileLength keeps files to what can be read in one sitting.
+// TestFileLength limits the length of files, so that each can be read at one
+// time.
 func TestFileLength(t *testing.T) {
 	t.Parallel()
 	walk(t, func(name string, text []byte) {

@@ -17,7 +17,8 @@ type Store interface {
 	// first key. If a user with the owner's email exists, that user becomes the
 	// owner. It returns the owner. It fails if the owner already owns most
 	// workspaces. If most is 0, the operator creates the workspace: the owner
-	// becomes its founder, and of what the owner creates from then on.
+	// becomes its founder, and the founder of the workspaces that the owner
+	// creates from then on.
 	AddWorkspace(ctx context.Context, w Workspace, owner User, first *NewKey, most int64, note Note) (User, error)
 	Workspaces(ctx context.Context) ([]Workspace, error)
 	Workspace(ctx context.Context, id ident.ID) (Workspace, error)

@@ -260,8 +260,8 @@ func wantSame(t *testing.T, name string, want image.Image, p Picture, tolerance 
 	}
 }
 
-// TestOrientation turns a photograph the way it was held, in both byte orders,
-// and drops where it was taken.
+// TestOrientation checks that a photo is rotated as its EXIF orientation says,
+// in both byte orders, and that its location is dropped.
 func TestOrientation(t *testing.T) {
 	t.Parallel()
 	// upright is a picture whose corners differ. Held turned it is stored

@@ -13,11 +13,11 @@ import (
 	"fanfare/internal/store/storetest"
 )
 
-// outcome is what an action does in a status.
+// outcome is the result of an action in a status.
 type outcome struct {
 	// to is the status after it; empty for a refusal.
 	to string
-	// event is what it leaves; none where nothing changes.
+	// event is the event of the action; empty if nothing changes.
 	event string
 	// code is the error of a refusal.
 	code string
@@ -31,9 +31,9 @@ var (
 
 func updatedIn(status string) outcome { return outcome{to: status, event: "audience.updated"} }
 
-// transitions is what each action does in each status, refusals included. grow
-// and shrink take a list over the minimum and below it. docs/PROTOCOL.md, "States
-// and fields", refers to it.
+// transitions has the outcome of each action in each status, including
+// refusals. grow and shrink take a list over the minimum and below it.
+// docs/PROTOCOL.md, "States and fields", refers to it.
 var transitions = map[string]map[string]outcome{
 	"ready":          {"update": updatedIn("ready"), "archive": archived, "restore": no, "grow": no, "shrink": no},
 	"ready list":     {"update": updatedIn("ready"), "archive": archived, "restore": no, "grow": {to: "ready"}, "shrink": {to: "too_small", event: "audience.too_small"}},

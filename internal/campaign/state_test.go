@@ -12,7 +12,7 @@ import (
 	"fanfare/internal/store/storetest"
 )
 
-// outcome is what an action does in a status.
+// outcome is the result of an action in a status.
 type outcome struct {
 	// to is the status after it; empty for a refusal.
 	to string
@@ -27,8 +27,8 @@ func invalidIn(required string) outcome { return outcome{code: "invalid_state", 
 
 func archivedFault(required string) outcome { return outcome{code: "archived", required: required} }
 
-// transitions is what each action does in each status, refusals included.
-// docs/PROTOCOL.md, "States and fields", refers to it.
+// transitions has the outcome of each action in each status, including
+// refusals. docs/PROTOCOL.md, "States and fields", refers to it.
 var transitions = map[string]map[string]outcome{
 	"draft": {
 		"launch": {to: "active", event: "campaign.launched"}, "pause": invalidIn("active"), "resume": invalidIn("paused"), "restore": invalidIn("archived"),

@@ -162,7 +162,7 @@ func TestZone(t *testing.T) {
 	}
 }
 
-// FuzzParse wants what is accepted to be shown as the same moment.
+// FuzzParse checks that every accepted text is printed as the same instant.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{"2026-11-15T01:48:44Z", "2026-11-15T01:48:44.5+01:00", "2026-11-15", "2026-11-15T24:00:00Z"} {
 		f.Add(seed)

@@ -257,7 +257,8 @@ func TestFed(t *testing.T) {
 	want(t, "store", before, storetest.State(t, w.Raw))
 }
 
-// TestBegin wants the promise to outlive what the workspace's own job does.
+// TestBegin checks that the job of a begun write survives the workspace's own
+// job.
 func TestBegin(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)

@@ -25,7 +25,7 @@ func (s *syncFixture) stored() *connection.Connection {
 	return c
 }
 
-// sealed is what the credentials look like when they are opened.
+// sealed returns the decrypted credentials as text.
 func (s *syncFixture) sealed() string {
 	s.t.Helper()
 	c := s.stored()

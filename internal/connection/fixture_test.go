@@ -31,7 +31,7 @@ import (
 )
 
 // syncFixture is a workspace with the services that connections need and a
-// sandbox, all of whose calls to platforms a test can look at and spoil.
+// sandbox. A test can inspect its calls to platforms and make them fail.
 type syncFixture struct {
 	*storetest.Fixture
 	t           *testing.T
@@ -42,7 +42,7 @@ type syncFixture struct {
 	catalogue   *registry.Catalogue
 	// platforms is the address of the sandbox that simulates all platforms.
 	platforms string
-	// log is what the service has logged.
+	// log contains the log lines of the service.
 	log    bytes.Buffer
 	faults *platformFaults
 }
@@ -304,7 +304,7 @@ func (s *syncFixture) ask(options string) ident.ID {
 // now is the time as records have it.
 func (s *syncFixture) now() clock.Instant { return clock.At(s.Clock.Now()) }
 
-// work does what is due.
+// work runs the work that is due.
 func (s *syncFixture) work(ctx context.Context) (at *time.Time, err error) {
 	again, err := s.connections.Work(ctx, s.Workspace, ident.ID(s.id))
 	if again != nil {
@@ -314,7 +314,7 @@ func (s *syncFixture) work(ctx context.Context) (at *time.Time, err error) {
 	return at, err
 }
 
-// figures are sums of spend by a dimension, and the codes of the
+// figures returns the sums of spend by a dimension, and the codes of the
 // warnings.
 func (s *syncFixture) figures(dimension string) (sums map[string]string, warnings []string) {
 	s.t.Helper()
@@ -349,7 +349,7 @@ func (s *syncFixture) figures(dimension string) (sums map[string]string, warning
 	return sums, warnings
 }
 
-// truth is what a platform has spent since a day.
+// truth returns the spend on a platform since a day.
 func (s *syncFixture) truth(platform string, first clock.Date) string {
 	s.t.Helper()
 	sum := int64(0)
@@ -380,7 +380,7 @@ func (s *syncFixture) strike(r sandbox.FaultRule) {
 	}
 }
 
-// calls counts what the sandbox was asked.
+// calls counts the matching calls to the sandbox.
 func (s *syncFixture) calls(match func(e sandbox.Entry) bool) (n int) {
 	for _, e := range s.catalogue.Server().Journal() {
 		if match(e) {

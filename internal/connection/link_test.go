@@ -59,8 +59,8 @@ func externals(refs []record.ExternalRef) (ids []string) {
 	return ids
 }
 
-// TestLinks links by id and by name, takes links away again, and wants records
-// and figures to follow.
+// TestLinks links by id and by name, removes the links again, and checks that
+// records and metrics follow.
 func TestLinks(t *testing.T) {
 	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		s.sync(recent)
@@ -135,7 +135,8 @@ func TestLinksRefused(t *testing.T) {
 	}, "meta_ads")
 }
 
-// TestLinkByName has syncs link what has a record's name.
+// TestLinkByName checks that syncs link entities that have the name of a
+// record.
 func TestLinkByName(t *testing.T) {
 	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		id := s.campaign(twins)

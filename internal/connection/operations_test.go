@@ -62,7 +62,7 @@ func (s *syncFixture) cancel(run ident.ID) *storetest.Answer {
 	return s.Answer(s.connections.Cancel(s.t.Context(), s.Cause(), run, record.Match{}))
 }
 
-// links takes a request to link or unlink what the connection has.
+// links sends a request to link or unlink entities of the connection.
 func (s *syncFixture) links(v any) *storetest.Answer {
 	s.t.Helper()
 	var r connection.LinkRequest
@@ -73,7 +73,7 @@ func (s *syncFixture) links(v any) *storetest.Answer {
 	return s.Answer(record.Doc{JSON: answer}, err)
 }
 
-// entities lists what the connection has.
+// entities lists the entities of the connection.
 func (s *syncFixture) entities(kinds []string, linked *bool) []connection.Link {
 	s.t.Helper()
 	list, err := s.connections.Entities(s.t.Context(), s.Workspace, ident.ID(s.id), kinds, linked, "", 100)

@@ -47,7 +47,7 @@ func (s *syncFixture) told(id string) (delayed, failed, applied int) {
 	return delayed, failed, applied
 }
 
-// reported wants what a campaign says about a push.
+// reported checks the issues and events of a campaign about a push.
 func (s *syncFixture) reported(what, id string, issues []string, delayed, failed, applied int) {
 	s.t.Helper()
 	want(s.t, what+": issues", issues, s.issues(id))
@@ -90,8 +90,8 @@ func TestPushWithoutAccess(t *testing.T) {
 	}, "meta_ads")
 }
 
-// TestPushFindsAccessEnded has a push be the first to notice that access has
-// ended.
+// TestPushFindsAccessEnded checks a push that is the first to notice that
+// access has ended.
 func TestPushFindsAccessEnded(t *testing.T) {
 	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		id, there := pushing(t, s)
@@ -245,8 +245,8 @@ func TestPushOvertaken(t *testing.T) {
 	}, "meta_ads")
 }
 
-// TestPushBeatsOlderLook has a sync look at campaigns before a state is written
-// and note what it saw afterwards.
+// TestPushBeatsOlderLook makes a sync read campaigns before a state is written,
+// and store them afterwards. The written state must stay.
 func TestPushBeatsOlderLook(t *testing.T) {
 	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		id, there := pushing(t, s)
@@ -282,7 +282,8 @@ func TestPauseIsNotWritten(t *testing.T) {
 	}, "meta_ads")
 }
 
-// TestPauseOnThePlatform finds that people have paused what must not be written.
+// TestPauseOnThePlatform checks a platform campaign that a person paused on the
+// platform, on a connection that may not write states.
 func TestPauseOnThePlatform(t *testing.T) {
 	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		id, there := pushing(t, s)

@@ -228,8 +228,8 @@ func TestInterrupted(t *testing.T) {
 		s.Sync(s.id)
 		r = s.run(id)
 		want(t, "afterwards", []any{connection.RunSucceeded, int64(2)}, []any{r.Status, r.Attempt})
-		// Three levels make a slice of base figures, and a slice is done as a
-		// whole: only those of the one that was broken off are asked for twice.
+		// A slice of base metrics has three levels and is read as a whole. Only
+		// the levels of the interrupted slice are read twice.
 		twice := 0
 		for _, p := range before {
 			if slices.Contains(asked, p) {

@@ -117,8 +117,7 @@ func variants(c *fixture, id string) []creative.Variant {
 	return list
 }
 
-// runJob does the work of a creative, as the job does, a moment after what was
-// before.
+// runJob runs the job of a creative. It advances the clock first.
 func runJob(t testing.TB, c *fixture, id string) {
 	t.Helper()
 	c.Clock.Advance(time.Millisecond)
@@ -183,8 +182,9 @@ func wantDetail(t testing.TB, res *storetest.Answer, field, code string) {
 // tea is a prompt with enough facts for every channel.
 const tea = "Mountain green tea from Leaf & Co, hand-picked in spring, 20% off until Sunday. For people who love a quiet morning."
 
-// fakeProvider is a provider that does what a test says, and the catalogue that
-// knows it under the name of openai, beside the built-in one.
+// fakeProvider is a provider whose behavior a test sets. It is also the
+// catalogue that returns it under the name openai, beside the built-in
+// provider.
 type fakeProvider struct {
 	creative.ProviderCatalog
 	unpriced bool
@@ -236,8 +236,8 @@ func (a *fakeProvider) Paint(ctx context.Context, b *creative.Brief, _ *creative
 	return a.paint(ctx, b, s, format)
 }
 
-// draftsOf makes a draft of each text: it is what every field of every channel
-// starts with.
+// draftsOf returns a draft for each text. Every field of every channel starts
+// with the text.
 func draftsOf(b *creative.Brief, texts ...string) []creative.Draft {
 	var list []creative.Draft
 	for _, text := range texts {

@@ -12,8 +12,8 @@ import (
 	"fanfare/internal/store/storetest"
 )
 
-// TestRoundTrip sends back what was read, in every status: nothing changes
-// (W2, W3, W4).
+// TestRoundTrip sends a record back as it was read, in every status. Nothing
+// changes (W2, W3, W4).
 func TestRoundTrip(t *testing.T) {
 	t.Parallel()
 	c := newFixture(t)

@@ -280,8 +280,8 @@ func TestPictures(t *testing.T) {
 	want(t, "status in the end", any("ready"), read(c, id)["status"])
 }
 
-// TestLogo takes the logo from the workspace's assets or from its address, and
-// only where there are pictures.
+// TestLogo checks that the logo comes from the workspace's assets or from its
+// URL, and only if the creative has images.
 func TestLogo(t *testing.T) {
 	t.Parallel()
 	c := newFixture(t)

@@ -16,7 +16,7 @@ import (
 	"fanfare/internal/store/storetest"
 )
 
-// outcome is what an action does in a status.
+// outcome is the result of an action in a status.
 type outcome struct {
 	// to is the status after it; empty for a refusal.
 	to string
@@ -59,7 +59,7 @@ var transitions = map[string]map[string]outcome{
 	},
 }
 
-// act takes an action, a moment after what was before.
+// act runs an action. It advances the clock first.
 func act(c *fixture, id, action string) *storetest.Answer {
 	c.Clock.Advance(time.Millisecond)
 	switch action {

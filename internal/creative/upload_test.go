@@ -159,7 +159,7 @@ func TestGenerateErrors(t *testing.T) {
 		{fmt.Sprintf(`{"prompt":"Tea","campaign_id":%q}`, campaign), "campaign_id", "archived"},
 		{fmt.Sprintf(`{"prompt":"Tea","audience_id":%q}`, audience), "audience_id", "archived"},
 		{fmt.Sprintf(`{"prompt":"Tea","references":[{"creative_id":%q}]}`, reference), "references[0].creative_id", "archived"},
-		// Everything wrong is named at once, also what has to be looked up.
+		// All problems are reported at once, also those that need a lookup.
 		{fmt.Sprintf(`{"prompt":"Tea","variants":99,"campaign_id":%q}`, campaign), "campaign_id", "archived"},
 		{fmt.Sprintf(`{"prompt":"Tea","variants":99,"campaign_id":%q}`, campaign), "variants", "too_large"},
 		{`{"prompt":"Tea","references":[` + strings.TrimSuffix(strings.Repeat(`{"url":"https://leaf.example/"},`, 11), ",") + `]}`, "references", "too_many_items"},

@@ -57,7 +57,7 @@ func readParts(f io.ReaderAt, parts []Part) ([]byte, error) {
 // Content returns the bytes of the parts.
 func (w *Written) Content() []byte { return w.content }
 
-// Info returns what the system said about the file.
+// Info returns the os.FileInfo of the file at the time of the write.
 func (w *Written) Info() os.FileInfo { return w.info }
 
 // Unchanged reports whether the open file has the size and the time that it
@@ -68,7 +68,7 @@ func (w *Written) Unchanged(f *os.File) bool {
 	return err != nil || now == w.at
 }
 
-// Same is Unchanged with what the system says about the file.
+// Same is Unchanged with the current os.FileInfo of the file.
 func (w *Written) Same(now os.FileInfo) bool { return changeOf(now) == w.at }
 
 // Holds reports whether the recorded parts of the file still have the same

@@ -15,7 +15,7 @@ func TestWritten(t *testing.T) {
 	for _, tt := range []struct {
 		name, content string
 		at            time.Time
-		// same, holds and touched are what is wanted of the methods.
+		// same, holds and touched are the wanted results of the methods.
 		same, holds, touched bool
 	}{
 		{"nothing happened", "headbody", before, true, true, true},

@@ -64,7 +64,7 @@ func (n *node) start() {
 	n.db.SetFactsSource(n.file.Mark)
 }
 
-// stop closes everything and notes nothing.
+// stop closes everything without recording anything.
 func (n *node) stop() {
 	n.t.Helper()
 	if n.file != nil {

@@ -148,8 +148,8 @@ func missingReason(mark store.FactsMark, alone bool) string {
 	return reasonOtherNode
 }
 
-// Examine reads all facts in a folder that no process has open and returns what is
-// wrong. It changes neither the facts nor the store.
+// Examine reads all facts in a folder that no process has open and returns the
+// problems. It changes neither the facts nor the store.
 func Examine(ctx context.Context, c Config) error {
 	f := &File{config: c}
 	open := c.open

@@ -317,7 +317,7 @@ func TestContractRoles(t *testing.T) {
 		wants := func(who string, c *fanfaretest.Client, allowed bool, code string) {
 			res := good.by(c)
 			if allowed && changes(op) {
-				// The record is not what it was.
+				// The record has changed meanwhile.
 				good = goodCall(owner, op)
 			}
 			switch {

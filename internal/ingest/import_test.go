@@ -285,8 +285,9 @@ func TestGuessNeedsConfirmation(t *testing.T) {
 	}
 }
 
-// TestUnknownValue wants a row without a value in the only breakdown of its
-// file to be of that family, and rows of several breakdowns of what they have.
+// TestUnknownValue checks the family of rows without a value. In a file with
+// one breakdown they belong to its family. In a file with several breakdowns,
+// the values of the row decide.
 func TestUnknownValue(t *testing.T) {
 	t.Parallel()
 	for file, want := range map[string]string{

@@ -365,8 +365,8 @@ func BenchmarkAdmitWhenFull(b *testing.B) {
 	}
 }
 
-// BenchmarkProgress measures what a request of a verified caller costs: from the
-// lookup of its connection to the end of its work.
+// BenchmarkProgress measures the cost of a request of a verified caller, from
+// the lookup of its connection to the end of its work.
 func BenchmarkProgress(b *testing.B) {
 	c := &conn{}
 	c.progress.state.Store(1 << sinceShift)

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Progress says what the requests of a connection do. It decides whether the
+// Progress is the state of the requests of a connection. It decides whether the
 // connection can be closed to make room for a new one.
 //
 // Choice: the whole state is one number that changes by compare-and-swap. A
@@ -47,11 +47,11 @@ func (p *Progress) changeState(next func(progressState) progressState) bool {
 	}
 }
 
-// StartWork notes that the server works on a request with a valid key or session
-// and does not wait for the client. The connection stays open until StopWork,
-// and counts as verified until it has no request. If it was closed just before,
-// StartWork panics with http.ErrAbortHandler: the request must not run, because
-// its response would be lost.
+// StartWork records that the server works on a request with a valid key or
+// session and does not wait for the client. The connection stays open until
+// StopWork, and counts as verified until it has no request. If it was closed
+// just before, StartWork panics with http.ErrAbortHandler: the request must not
+// run, because its response would be lost.
 func (p *Progress) StartWork() {
 	if !p.changeState(func(s progressState) progressState { return s + oneWorking | stateVerified }) {
 		panic(http.ErrAbortHandler)

@@ -206,7 +206,7 @@ func (s *Creatives) ReplaceResponse(ctx context.Context, cause record.Cause, id 
 	})
 }
 
-// ModelSpend returns what a workspace spent on models in a month, in micros.
+// ModelSpend returns the spend of a workspace on models in a month, in micros.
 func (s *Creatives) ModelSpend(ctx context.Context, workspace ident.ID, month string) (int64, error) {
 	rows, err := s.db.engine.Query(ctx, `SELECT micros FROM model_spend WHERE workspace_id = $1 AND month = $2`, string(workspace), month)
 	if err != nil || !rows.Next() {

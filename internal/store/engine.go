@@ -76,8 +76,9 @@ type Traits struct {
 	// Exclusive reports that no other process can write to this database, so
 	// that the Watcher sees every change.
 	Exclusive bool
-	// Damage is set once the engine knows that the database is damaged: what a
-	// query does not find may exist then. It wraps ErrDamaged.
+	// Damage is set once the engine knows that the database is damaged. A
+	// record that a query does not find may then still exist. It wraps
+	// ErrDamaged.
 	Damage error
 	// ClaimLock is appended to the inner SELECT of a claim, so that two nodes
 	// never claim the same row.

@@ -241,7 +241,7 @@ func (s *Links) requested(ctx context.Context, workspace ident.ID, l *connection
 }
 
 // request stores the requested state of a campaign's links in the transaction
-// that changes the campaign. Links whose refs have a push are to be written to
+// that changes the campaign. Only links whose refs have a push are written to
 // the platform.
 func (db *DB) request(tx Tx, workspace, campaign ident.ID, run bool, refs []record.ExternalRef) error {
 	rows, err := tx.Query(`SELECT `+linkColumns+` FROM link WHERE workspace_id = $1 AND record_id = $2 AND record_id <> ''`, string(workspace), string(campaign))

@@ -100,8 +100,8 @@ func (db *DB) MasterKey(ctx context.Context) (string, error) {
 	return id, err
 }
 
-// NoteMasterKey notes the id of the master key, unless one is noted, and returns
-// the noted one.
+// NoteMasterKey stores the id of the master key, unless one is stored, and
+// returns the stored one.
 func (db *DB) NoteMasterKey(ctx context.Context, id string) (noted string, err error) {
 	err = db.writeTx(ctx, func(tx Tx) error {
 		if _, err := tx.Exec(`INSERT INTO setting (name, value, updated_at) VALUES ($1, $2, $3) ON CONFLICT (name) DO NOTHING`, masterKeySetting, id, int64(clock.At(db.now()))); err != nil {

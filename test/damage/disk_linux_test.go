@@ -116,7 +116,7 @@ func TestDrillDenied(t *testing.T) {
 			}
 			s.mustContain(out, "FAIL  "+check, "permission denied", "chmod u+rwX "+file)
 			s.mustLack(out, "facts restore", "compare with a backup")
-			// A start notes no loss either.
+			// A start reports no loss either.
 			if out, err = run("workspace", "list"); err != nil {
 				t.Errorf("%v\n%s", err, out)
 			}

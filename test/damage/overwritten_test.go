@@ -207,9 +207,9 @@ func (s *testServer) stopOverwritten(codes ...int) {
 	}
 }
 
-// TestDrillOverwrittenUnderLoad writes over a file of the database while callers
-// read and write. No answer has what the other file has, and the next start does not
-// mix the files.
+// TestDrillOverwrittenUnderLoad overwrites a file of the database while callers
+// read and write. No response has data of the other file, and the next start
+// does not mix the files.
 func TestDrillOverwrittenUnderLoad(t *testing.T) {
 	t.Parallel()
 	for _, file := range []string{"fanfare.db", "fanfare.db-wal"} {

@@ -149,8 +149,8 @@ func TestR9FoundersShare(t *testing.T) {
 	running.Wait()
 }
 
-// TestR9LastPlaces: people of whom nothing else runs have the last eighth of the
-// places for themselves, also if several others together take all the rest.
+// TestR9LastPlaces checks that founders without running requests have the last
+// eighth of the places, also if several other founders take all other places.
 func TestR9LastPlaces(t *testing.T) {
 	t.Parallel()
 	w := fanfaretest.New(t, nil)

@@ -280,7 +280,8 @@ func (b *blocking) Query(ctx context.Context, query string, args ...any) (*store
 	return b.Engine.Query(ctx, query, args...)
 }
 
-// TestR8Malformed: what is no key at all is refused without any look-up.
+// TestR8Malformed checks that a text that is not a key is refused without a
+// lookup.
 func TestR8Malformed(t *testing.T) {
 	e := &countingEngine{Engine: fanfaretest.SQLite(t)}
 	w := fanfaretest.New(t, e)

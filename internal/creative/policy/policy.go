@@ -48,8 +48,8 @@ const (
 // the size of the record.
 const maxFindings = 5
 
-// BriefSource is what the advertiser states: the facts that copy may repeat and
-// the words that it must not use.
+// BriefSource has the statements of the advertiser: the facts that copy may
+// repeat and the words that it must not use.
 type BriefSource struct {
 	Prompt string
 	// NegativePrompt lists what must not be said.

@@ -232,8 +232,8 @@ func TestReviewProperties(t *testing.T) {
 	})
 }
 
-// checkResult checks what a Result promises: positions, severities, order and
-// status.
+// checkResult checks the guarantees of a Result: positions, severities, order
+// and status.
 func checkResult(t *rapid.T, p policy.Result, channels []string, byChannel map[string]policy.Copy) {
 	highest := policy.Pass
 	order := func(f policy.Finding) []int {

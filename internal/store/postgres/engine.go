@@ -194,8 +194,8 @@ func (e *Engine) writeTx(ctx context.Context, begin string, fn func(store.Tx) er
 	}
 }
 
-// pause waits up to the limit, by chance, so that two who met do not meet
-// again. It returns false when ctx ended.
+// pause waits for a random time up to the limit, so that two transactions in
+// conflict do not conflict again. It returns false if ctx ended.
 func pause(ctx context.Context, limit time.Duration) bool {
 	timer := time.NewTimer(rand.N(limit))
 	defer timer.Stop()

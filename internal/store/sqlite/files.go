@@ -108,7 +108,7 @@ func (f *openFile) overwritten() bool {
 }
 
 // displaced returns store.ErrDisplaced if a file was removed or replaced since
-// it was opened: what is written then is lost when the file is closed. It costs
+// it was opened. Later writes would be lost when the file is closed. It costs
 // one system call per file (BenchmarkFiles).
 func (e *Engine) displaced() error {
 	for _, f := range []*openFile{e.main, e.log} {

@@ -71,8 +71,8 @@ func reopened(t *testing.T, e *Engine) *Engine {
 	return again
 }
 
-// TestOverwritten writes over the files of an open database. From then on
-// everything is refused, nothing is written to the files any more, and the
+// TestOverwritten overwrites the files of an open database. From then on every
+// read and write is refused, the engine writes nothing to the files, and the
 // database is not opened with a log that belongs to another file.
 func TestOverwritten(t *testing.T) {
 	t.Parallel()

@@ -333,7 +333,8 @@ func (w *writer) commit(alone bool) bool {
 		if !errors.Is(err, store.ErrUnavailable) {
 			err = fmt.Errorf("%w: %w", store.ErrUnavailable, err)
 		}
-		// On a full disk a log that can be used again is what helps.
+		// On a full disk, a checkpoint helps, because the log can then be
+		// reused.
 		w.checkpointAt = 0
 		w.fail(err)
 		return true

@@ -23,7 +23,7 @@ import (
 	"fanfare/internal/record"
 )
 
-// audienceSpec is what a caller asks for.
+// audienceSpec returns the fields that a caller sends for an audience.
 func audienceSpec(name string, kind audience.Type) audience.Spec {
 	s := audience.Spec{Name: name, Type: kind, Tags: []string{}, Metadata: map[string]string{}}
 	if kind == audience.TypeTargeting {

@@ -409,7 +409,7 @@ func (w *Fixture) creativeAnswers(cause record.Cause, id ident.ID, first, done r
 	check("what its owner amends", 201, done)
 }
 
-// creativeSpends adds up what is spent, by workspace and month.
+// creativeSpends adds up the spend on models, by workspace and month.
 func (w *Fixture) creativeSpends(id ident.ID) {
 	t := w.T
 	t.Helper()

@@ -328,8 +328,8 @@ func recordsRates(t *testing.T, w *Fixture) {
 	}
 }
 
-// recordsRatesRace publishes the days of weeks from many sides; what is carried
-// in the end does not depend on who came when.
+// recordsRatesRace publishes the days of weeks concurrently. The carried rates
+// do not depend on the order.
 func recordsRatesRace(t *testing.T, w *Fixture) {
 	var all []rates.Rate
 	for i := range clock.Date(28) {
@@ -433,7 +433,7 @@ func recordsRateLists(t *testing.T, w *Fixture) {
 	}
 }
 
-// details writes down where a request is wrong and how.
+// details returns the fields and codes of a fault as text.
 func details(err error) string {
 	f, ok := errors.AsType[*fault.Error](err)
 	if !ok {
@@ -446,8 +446,8 @@ func details(err error) string {
 	return strings.Join(list, ", ")
 }
 
-// withoutSpend removes what a step has planned about spend, which others would
-// find.
+// withoutSpend removes the jobs about spend that a step has planned, because other
+// steps would find them.
 func (w *Fixture) withoutSpend(ctx context.Context, err error) error {
 	if err != nil {
 		return err

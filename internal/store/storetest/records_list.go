@@ -165,7 +165,7 @@ func (k listedCampaign) matches(q page.Query) bool {
 	return satisfies(q, string(k.c.Status), &k.c.Common, k.c.Name, values)
 }
 
-// satisfies says whether a record is in a list; values are what it has under
+// satisfies reports whether a record is in a list. values are its values for
 // each filter.
 func satisfies(q page.Query, status string, c *record.Common, name string, values map[string][]string) bool {
 	switch {

@@ -39,7 +39,7 @@ func (w *Fixture) Synced(name string) (*connection.Connection, *connection.Run) 
 	return c, r
 }
 
-// applied is what is written together about a connection and a run.
+// applied returns a change of a connection together with a run.
 func (w *Fixture) applied(c *connection.Connection, r *connection.Run, event string) *connection.Change {
 	ch := &connection.Change{Cause: w.Cause(), At: w.Now(), Connection: c, Runs: []connection.RunChange{{Run: r}}}
 	if event != "" {
@@ -316,7 +316,7 @@ func recordsRunsGo(t *testing.T, w *Fixture) {
 	w.Count(3, `SELECT count(*) FROM sync_run WHERE status IN ('queued', 'running', 'waiting')`)
 }
 
-// recordsLinks stores what a platform lists, several times.
+// recordsLinks stores the entities of a platform several times.
 func recordsLinks(t *testing.T, w *Fixture) {
 	s, id := w.DB.Links(), ident.ID("con_1")
 	found := func(account string, list ...connection.Link) {

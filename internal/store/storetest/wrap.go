@@ -11,8 +11,8 @@ import (
 	"fanfare/internal/store"
 )
 
-// Wrapped is an engine that lets a test see, fail or repeat what goes through
-// it. The fields are set before it is used.
+// Wrapped is an engine whose calls a test can observe, fail or repeat. Set the
+// fields before use.
 type Wrapped struct {
 	store.Engine
 	// Statement is called before each statement. If it returns an error, the
