@@ -45,9 +45,9 @@ type Store interface {
 type MemberReader interface {
 	// WorkspacesOf lists the workspaces where a user is an active member.
 	WorkspacesOf(ctx context.Context, user ident.ID) ([]WorkspaceRole, error)
-	// Standing returns a user in a workspace as a caller without a key, nil if
-	// the user was never a member.
-	Standing(ctx context.Context, workspace, user ident.ID) (*Caller, error)
+	// MemberCaller returns a user in a workspace as a caller without a key, nil
+	// if the user was never a member.
+	MemberCaller(ctx context.Context, workspace, user ident.ID) (*Caller, error)
 	// KeyUse returns the uses of a workspace's keys on the days after the given
 	// one.
 	KeyUse(ctx context.Context, workspace ident.ID, after int64) ([]Use, error)

@@ -63,11 +63,11 @@ func TestRefreshInTime(t *testing.T) {
 func TestExpired(t *testing.T) {
 	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		one := 1
-		s.strike(sandbox.FaultRule{Platform: sandbox.GoogleAds, Fault: sandbox.FaultExpiredToken, Path: "googleAds", Count: &one})
+		s.addFault(sandbox.FaultRule{Platform: sandbox.GoogleAds, Fault: sandbox.FaultExpiredToken, Path: "googleAds", Count: &one})
 		before := s.stored().Private.SealVersion
 		r := s.sync(recent)
 		want(t, "run", []any{connection.RunSucceeded, before + 1}, []any{r.Status, s.stored().Private.SealVersion})
-		s.strike(sandbox.FaultRule{Platform: sandbox.GoogleAds, Fault: sandbox.FaultExpiredToken, Path: "googleAds"})
+		s.addFault(sandbox.FaultRule{Platform: sandbox.GoogleAds, Fault: sandbox.FaultExpiredToken, Path: "googleAds"})
 		r = s.sync(recent)
 		want(t, "a token that never works", []any{connection.RunFailed, "auth", connection.StatusReauthRequired}, []any{r.Status, r.Error.Class, s.connection().Status})
 	}, "google_ads")
@@ -108,9 +108,9 @@ func TestEmptyToken(t *testing.T) {
 func TestRevoked(t *testing.T) {
 	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		s.sync(recent)
-		before, _ := s.figures("platform")
+		before, _ := s.spendBy("platform")
 		s.ask(`{"mode":"full"}`)
-		s.strike(sandbox.FaultRule{Platform: sandbox.MetaAds, Fault: sandbox.FaultRevokedToken})
+		s.addFault(sandbox.FaultRule{Platform: sandbox.MetaAds, Fault: sandbox.FaultRevokedToken})
 		s.Clock.Advance(time.Hour)
 		s.Sync(s.id)
 		c := s.connection()
@@ -121,7 +121,7 @@ func TestRevoked(t *testing.T) {
 		if !slices.Contains(s.events(s.id), "connection.reauth_required") {
 			t.Errorf("got events %v want connection.reauth_required", s.events(s.id))
 		}
-		after, warnings := s.figures("platform")
+		after, warnings := s.spendBy("platform")
 		if diff := cmp.Diff(before, after); diff != "" || !slices.Contains(warnings, "stale_connections") {
 			t.Errorf("got warnings %v, want stale_connections and the figures as they were:\n%s", warnings, diff)
 		}
@@ -134,7 +134,7 @@ func TestRevoked(t *testing.T) {
 		s.Sync(s.id)
 		c = s.connection()
 		want(t, "after reconnecting", []any{connection.StatusConnected, (*connection.Reason)(nil), (*string)(nil)}, []any{c.Status, c.StatusReason, c.ReauthURL})
-		if _, warnings := s.figures("platform"); slices.Contains(warnings, "stale_connections") {
+		if _, warnings := s.spendBy("platform"); slices.Contains(warnings, "stale_connections") {
 			t.Errorf("got warnings %v want no stale_connections", warnings)
 		}
 	}, "meta_ads")
@@ -168,12 +168,12 @@ func TestDisconnect(t *testing.T) {
 			}
 		}
 		want(t, "a run that waited", connection.RunCanceled, s.run(waiting).Status)
-		sums, _ := s.figures("platform")
+		sums, _ := s.spendBy("platform")
 		want(t, "figures", map[string]string{"meta_ads": s.truth("meta_ads", today-2)}, sums)
 		again := s.disconnect(false).OK()
 		want(t, "again", string(first.JSON), string(again.JSON))
 		s.disconnect(true).OK()
-		sums, _ = s.figures("platform")
+		sums, _ = s.spendBy("platform")
 		want(t, "figures after the purge", map[string]string{}, sums)
 		if at, err := s.work(t.Context()); at != nil || err != nil {
 			t.Errorf("got %v, %v want nothing to be done", at, err)

@@ -314,9 +314,9 @@ func (s *syncFixture) work(ctx context.Context) (at *time.Time, err error) {
 	return at, err
 }
 
-// figures returns the sums of spend by a dimension, and the codes of the
+// spendBy returns the sums of spend by a dimension, and the codes of the
 // warnings.
-func (s *syncFixture) figures(dimension string) (sums map[string]string, warnings []string) {
+func (s *syncFixture) spendBy(dimension string) (sums map[string]string, warnings []string) {
 	s.t.Helper()
 	var answer struct {
 		Data []struct {
@@ -372,8 +372,8 @@ func (s *syncFixture) events(id string) (types []string) {
 	return types
 }
 
-// strike makes the sandbox simulate a fault.
-func (s *syncFixture) strike(r sandbox.FaultRule) {
+// addFault makes the sandbox simulate a fault.
+func (s *syncFixture) addFault(r sandbox.FaultRule) {
 	s.t.Helper()
 	if err := s.catalogue.Server().AddFault(r); err != nil {
 		s.t.Fatal(err)

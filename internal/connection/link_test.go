@@ -65,7 +65,7 @@ func TestLinks(t *testing.T) {
 	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		s.sync(recent)
 		google, meta := s.twin("google_ads"), s.twin("meta_ads")
-		sums, _ := s.figures("campaign_id")
+		sums, _ := s.spendBy("campaign_id")
 		want(t, "figures of nobody's", 1, len(sums))
 
 		one, other := s.campaign("One"), s.campaign("Other")
@@ -74,7 +74,7 @@ func TestLinks(t *testing.T) {
 		refs := s.refs(one)
 		want(t, "references", []string{google.ExternalID}, externals(refs))
 		want(t, "reference", []any{ident.ID(s.id), "google_ads", "ENABLED", (*string)(nil)}, []any{refs[0].ConnectionID, refs[0].Platform, *refs[0].ExternalStatus, refs[0].Push})
-		sums, _ = s.figures("campaign_id")
+		sums, _ = s.spendBy("campaign_id")
 		spent := sums[one]
 		if spent == "" || spent == "0" {
 			t.Errorf("got figures %v want some of %s", sums, one)
@@ -83,11 +83,11 @@ func TestLinks(t *testing.T) {
 		want(t, "references of the first", []string(nil), externals(s.refs(one)))
 		want(t, "references of the other", []string{google.ExternalID}, externals(s.refs(other)))
 		s.sync(recent) // what is read anew is linked in the same way
-		sums, _ = s.figures("campaign_id")
+		sums, _ = s.spendBy("campaign_id")
 		want(t, "figures", []string{"", spent}, []string{sums[one], sums[other]})
 		want(t, "away", connection.Linked{Unlinked: 1, Ambiguous: []string{}}, s.link(google.ExternalID, nil))
 		want(t, "references of the other", []string(nil), externals(s.refs(other)))
-		sums, _ = s.figures("campaign_id")
+		sums, _ = s.spendBy("campaign_id")
 		want(t, "figures of nobody's", 1, len(sums))
 
 		// By name.
@@ -143,7 +143,7 @@ func TestLinkByName(t *testing.T) {
 		s.patch(`{"link_by_name":true}`).OK()
 		s.sync(recent)
 		want(t, "references", 1, len(s.refs(id)))
-		if sums, _ := s.figures("campaign_id"); sums[id] == "" {
+		if sums, _ := s.spendBy("campaign_id"); sums[id] == "" {
 			t.Errorf("got figures %v want some of %s", sums, id)
 		}
 	}, "meta_ads")

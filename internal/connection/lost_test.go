@@ -60,7 +60,7 @@ func (s *syncFixture) remedy() string {
 // warned reports whether reports say that data is lost.
 func (s *syncFixture) warned() bool {
 	s.t.Helper()
-	_, warnings := s.figures("platform")
+	_, warnings := s.spendBy("platform")
 	return strings.Contains(strings.Join(warnings, " "), "data_lost")
 }
 
@@ -152,7 +152,7 @@ func TestLostPlatform(t *testing.T) {
 
 		// Access ends before the rest is read, and with it the queued run.
 		once := 1
-		s.strike(sandbox.FaultRule{Platform: sandbox.LinkedInAds, Fault: sandbox.FaultRevokedToken, Count: &once})
+		s.addFault(sandbox.FaultRule{Platform: sandbox.LinkedInAds, Fault: sandbox.FaultRevokedToken, Count: &once})
 		s.Sync(s.id)
 		want(t, "status", connection.StatusReauthRequired, s.connection().Status)
 		want(t, "warning without access", true, s.warned())

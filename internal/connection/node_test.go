@@ -35,7 +35,7 @@ func TestPurgeOnAnotherNode(t *testing.T) {
 		if _, err := s.work(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		sums, _ := s.figures("platform")
+		sums, _ := s.spendBy("platform")
 		want(t, "figures after the purge", map[string]string{}, sums)
 	}, "google_ads")
 }

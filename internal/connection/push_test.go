@@ -31,8 +31,8 @@ func (s *syncFixture) issues(id string) (codes []string) {
 	return codes
 }
 
-// told counts the events of a campaign about pushes.
-func (s *syncFixture) told(id string) (delayed, failed, applied int) {
+// countPushEvents counts the events of a campaign about pushes.
+func (s *syncFixture) countPushEvents(id string) (delayed, failed, applied int) {
 	s.t.Helper()
 	for _, e := range s.events(id) {
 		switch e {
@@ -51,7 +51,7 @@ func (s *syncFixture) told(id string) (delayed, failed, applied int) {
 func (s *syncFixture) reported(what, id string, issues []string, delayed, failed, applied int) {
 	s.t.Helper()
 	want(s.t, what+": issues", issues, s.issues(id))
-	gotDelayed, gotFailed, gotApplied := s.told(id)
+	gotDelayed, gotFailed, gotApplied := s.countPushEvents(id)
 	want(s.t, what+": events", []int{delayed, failed, applied}, []int{gotDelayed, gotFailed, gotApplied})
 }
 
@@ -71,7 +71,7 @@ func (s *syncFixture) granted(id string) {
 func TestPushWithoutAccess(t *testing.T) {
 	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		id, there := pushing(t, s)
-		s.strike(sandbox.FaultRule{Fault: sandbox.FaultRevokedToken})
+		s.addFault(sandbox.FaultRule{Fault: sandbox.FaultRevokedToken})
 		s.sync(recent)
 		want(t, "connection", connection.StatusReauthRequired, s.connection().Status)
 		s.transition(id, "pause").OK()
@@ -95,7 +95,7 @@ func TestPushWithoutAccess(t *testing.T) {
 func TestPushFindsAccessEnded(t *testing.T) {
 	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		id, there := pushing(t, s)
-		s.strike(sandbox.FaultRule{Fault: sandbox.FaultRevokedToken})
+		s.addFault(sandbox.FaultRule{Fault: sandbox.FaultRevokedToken})
 		s.transition(id, "pause").OK()
 		if again, err := s.push(id, 1); again != nil || err != nil {
 			t.Errorf("got %v, %v want to wait for access", again, err)

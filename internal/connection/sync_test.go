@@ -34,7 +34,7 @@ func TestFirstSync(t *testing.T) {
 	if n := metricsOf(t, first); n.SlicesDone != n.SlicesTotal || n.RecordsWritten == 0 || *n.CursorFrom != today-89 || *n.CursorTo != today {
 		t.Errorf("got stream %+v want all of its slices done", n)
 	}
-	sums, warnings := s.figures("platform")
+	sums, warnings := s.spendBy("platform")
 	want(t, "spend", map[string]string{"meta_ads": s.truth("meta_ads", today-14), "linkedin_ads": s.truth("linkedin_ads", today-14)}, sums)
 	if !slices.Contains(warnings, "sandbox_data") || slices.Contains(warnings, "stale_connections") {
 		t.Errorf("got warnings %v want sandbox_data and not stale_connections", warnings)
@@ -115,7 +115,7 @@ func TestSyncRefused(t *testing.T) {
 	withSyncFixture(t, func(_ *testing.T, s *syncFixture) {
 		s.only()
 		s.request(nil).Fault("invalid_state")
-		s.strike(sandbox.FaultRule{Fault: sandbox.FaultRevokedToken})
+		s.addFault(sandbox.FaultRule{Fault: sandbox.FaultRevokedToken})
 		s.only("meta_ads")
 		s.sync(recent)
 		s.request(nil).Fault("connection_reauth_required")
@@ -165,7 +165,7 @@ func TestCancel(t *testing.T) {
 		want(t, "run", []any{connection.RunCanceled, "canceled"}, []any{r.Status, metricsOf(t, r).Status})
 		c := s.connection()
 		want(t, "connection", []any{connection.StatusConnected, "idle"}, []any{c.Status, c.Sync.State})
-		sums, _ := s.figures("platform")
+		sums, _ := s.spendBy("platform")
 		want(t, "what was brought in", map[string]string{"meta_ads": s.truth("meta_ads", today-2)}, sums)
 		s.cancel(id).Fault("invalid_state")
 	}, "meta_ads", "tiktok_ads")
@@ -239,7 +239,7 @@ func TestInterrupted(t *testing.T) {
 		if twice > 2 {
 			t.Errorf("got %d of %v read again in %v, want the parts of one slice at the most", twice, before, asked)
 		}
-		sums, _ := s.figures("platform")
+		sums, _ := s.spendBy("platform")
 		want(t, "figures", map[string]string{"meta_ads": s.truth("meta_ads", today-2), "tiktok_ads": s.truth("tiktok_ads", today-2)}, sums)
 	}, "meta_ads", "tiktok_ads")
 }
@@ -249,7 +249,7 @@ func TestInterrupted(t *testing.T) {
 func TestThrottled(t *testing.T) {
 	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		once := 1
-		s.strike(sandbox.FaultRule{Platform: sandbox.MetaAds, Path: "insights", Fault: sandbox.FaultThrottle, Seconds: 600, Count: &once})
+		s.addFault(sandbox.FaultRule{Platform: sandbox.MetaAds, Path: "insights", Fault: sandbox.FaultThrottle, Seconds: 600, Count: &once})
 		id := s.ask(recent)
 		at, err := s.work(t.Context())
 		if err != nil || at == nil || at.Sub(s.Clock.Now()) < 9*time.Minute {
@@ -257,7 +257,7 @@ func TestThrottled(t *testing.T) {
 		}
 		r := s.run(id)
 		want(t, "parked", []any{connection.RunWaiting, at.UTC()}, []any{r.Status, r.WaitingUntil.Time().UTC()})
-		sums, _ := s.figures("platform")
+		sums, _ := s.spendBy("platform")
 		want(t, "figures meanwhile", map[string]string{"tiktok_ads": s.truth("tiktok_ads", today-2)}, sums)
 		s.Clock.Advance(time.Minute)
 		if early, err := s.work(t.Context()); err != nil || early == nil || !early.Equal(*at) || s.run(id).Status != connection.RunWaiting {
@@ -273,7 +273,7 @@ func TestThrottled(t *testing.T) {
 		if r.Totals.ThrottledSeconds < 540 {
 			t.Errorf("got %d throttled seconds want ten minutes", r.Totals.ThrottledSeconds)
 		}
-		sums, _ = s.figures("platform")
+		sums, _ = s.spendBy("platform")
 		want(t, "figures", map[string]string{"meta_ads": s.truth("meta_ads", today-2), "tiktok_ads": s.truth("tiktok_ads", today-2)}, sums)
 	}, "meta_ads", "tiktok_ads")
 }
@@ -294,7 +294,7 @@ func TestPartial(t *testing.T) {
 		want(t, "run", []any{connection.RunPartial, forbidden, "partial"}, []any{r.Status, r.Error, metricsOf(t, r).Status})
 		c := s.connection()
 		want(t, "connection", []any{connection.StatusConnected, forbidden}, []any{c.Status, c.Sync.LastError})
-		sums, _ := s.figures("platform")
+		sums, _ := s.spendBy("platform")
 		want(t, "figures", map[string]string{"meta_ads": s.truth("meta_ads", today-2)}, sums)
 		want(t, "events of the run", []string{"sync.partial", "sync.started"}, s.events(string(r.ID)))
 	}, "meta_ads", "tiktok_ads")
@@ -367,7 +367,7 @@ func TestTooLarge(t *testing.T) {
 		}
 		r := s.sync(`{"mode":"backfill","start_date":"2026-11-01","end_date":"2026-11-15"}`)
 		want(t, "run", []any{connection.RunSucceeded, clock.Date(2)}, []any{r.Status, longest})
-		sums, _ := s.figures("platform")
+		sums, _ := s.spendBy("platform")
 		want(t, "figures", map[string]string{"meta_ads": s.truth("meta_ads", today-14)}, sums)
 
 		s.faults.report = func(context.Context, connection.Report) error {
@@ -375,7 +375,7 @@ func TestTooLarge(t *testing.T) {
 		}
 		r = s.sync(recent)
 		want(t, "even a day is too much", []any{connection.RunPartial, "validation"}, []any{r.Status, r.Error.Class})
-		after, _ := s.figures("platform")
+		after, _ := s.spendBy("platform")
 		want(t, "figures afterwards", sums, after)
 	}, "meta_ads")
 }

@@ -18,7 +18,7 @@ const (
 
 // NeedsSetup reports whether no user can sign in yet.
 func (s *Service) NeedsSetup(ctx context.Context) (bool, error) {
-	anybody, err := s.Store.Anybody(ctx)
+	anybody, err := s.Store.HasCredentials(ctx)
 	return !anybody, err
 }
 

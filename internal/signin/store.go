@@ -31,8 +31,8 @@ type Store interface {
 	// of the target workspace. It returns record.ErrRace if a credential
 	// changed or a user was created since they were read.
 	Save(ctx context.Context, c UserChange) error
-	// Anybody reports whether any credential exists.
-	Anybody(ctx context.Context) (bool, error)
+	// HasCredentials reports whether any credential exists.
+	HasCredentials(ctx context.Context) (bool, error)
 	// Sweep deletes tokens and sessions that expired before now, and sessions
 	// that were last used before idle.
 	Sweep(ctx context.Context, now, idle clock.Instant) error

@@ -162,8 +162,8 @@ func (s *SignIn) Invitations(ctx context.Context, workspace ident.ID, email stri
 	return s.tokens(ctx, `WHERE t.kind = 'invite' AND t.subject = $1 ORDER BY t.id`, email)
 }
 
-// Anybody reports whether any credential exists.
-func (s *SignIn) Anybody(ctx context.Context) (bool, error) {
+// HasCredentials reports whether any credential exists.
+func (s *SignIn) HasCredentials(ctx context.Context) (bool, error) {
 	rows, err := s.db.engine.Query(ctx, `SELECT kind FROM credential LIMIT 1`)
 	if err != nil {
 		return false, toFault(fmt.Errorf("look for credentials: %w", err))

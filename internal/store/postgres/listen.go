@@ -42,7 +42,7 @@ func (l *listener) connect(ctx context.Context) error {
 
 func (l *listener) runLoop(ctx context.Context) {
 	for {
-		l.hear(ctx)
+		l.receiveTopics(ctx)
 		bye, cancel := context.WithTimeout(context.WithoutCancel(ctx), heartbeatWait)
 		_ = l.conn.Close(bye)
 		cancel()
@@ -58,8 +58,9 @@ func (l *listener) runLoop(ctx context.Context) {
 	}
 }
 
-// hear passes on notifications until the connection is lost or ctx ends.
-func (l *listener) hear(ctx context.Context) {
+// receiveTopics passes on notifications until the connection is lost or ctx
+// ends.
+func (l *listener) receiveTopics(ctx context.Context) {
 	for ctx.Err() == nil {
 		wait, cancel := context.WithTimeout(ctx, heartbeat)
 		n, err := l.conn.WaitForNotification(wait)

@@ -45,7 +45,7 @@ func (w *writer) noteLog() error {
 	if log.written.Load() != nil {
 		return nil
 	}
-	if o.before != nil && !o.restarts && !o.before.Holds(log.file) {
+	if o.before != nil && !o.restarts && !o.before.SameContent(log.file) {
 		return w.engine.noteOverwritten(log)
 	}
 	o.before = nil

@@ -87,7 +87,7 @@ func (w *Fixture) signInSteps() []Step {
 		}),
 		read("signin.read", func(ctx context.Context) error {
 			_, err := s.Session(ctx, in.Hash)
-			return errors.Join(err, second(s.Sessions(ctx, p.ID)), second(s.Person(ctx, signin.UserQuery{ID: p.ID})), second(s.Person(ctx, signin.UserQuery{Identity: "https://id.example.com joiner"})), second(s.Anybody(ctx)))
+			return errors.Join(err, second(s.Sessions(ctx, p.ID)), second(s.Person(ctx, signin.UserQuery{ID: p.ID})), second(s.Person(ctx, signin.UserQuery{Identity: "https://id.example.com joiner"})), second(s.HasCredentials(ctx)))
 		}),
 		read("signin.used", func(ctx context.Context) error { return s.Used(ctx, in.ID, w.Now(), "203.0.113.8", "other") }),
 		step("signin.ticket", func() signin.UserChange {
