@@ -19,7 +19,7 @@ import (
 
 func (c *cli) factsCommand() *cobra.Command {
 	reset := &cobra.Command{
-		Use: "reset", Short: "Delete all metrics and sync them again from the ad platforms; your own data must be sent again", Args: noArgs,
+		Use: "reset", Short: "Start with empty metrics and sync them again from the ad platforms; your own data must be sent again", Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.replaceFacts(cmd, "facts.reset", nothing{}) },
 	}
 	restore := &cobra.Command{
