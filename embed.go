@@ -1,9 +1,9 @@
-// Package fanfare holds what the binary carries of the project's own files.
+// Package fanfare embeds the files of the repository that the binary needs.
 package fanfare
 
 import "embed"
 
-// Changelog is what has changed, for users.
+// Changelog lists the changes of each version, for users.
 //
 //go:embed CHANGELOG.md
 var Changelog []byte

@@ -1,6 +1,6 @@
-// Package api holds the contract of the public API, openapi.yaml, and embeds it
-// in the binary. The contract is written by hand and comes first: the server
-// is proven against it, and the documentation is rendered from it.
+// Package api contains the contract of the public API, openapi.yaml, and embeds
+// it in the binary. The contract is written by hand, before the code. Tests
+// compare the server with it, and the documentation is rendered from it.
 package api
 
 import _ "embed"

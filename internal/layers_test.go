@@ -259,7 +259,7 @@ func walk(t *testing.T, visit func(name string, text []byte)) {
 			return err
 		}
 		if d.IsDir() {
-			// A folder with a module of its own is not part of this one.
+			// A folder with its own go.mod is another module.
 			if _, err := os.Stat(filepath.Join(file, "go.mod")); err == nil && name != "." || strings.HasPrefix(d.Name(), ".") && name != "." || d.Name() == "testdata" || d.Name() == "node_modules" {
 				return filepath.SkipDir
 			}
@@ -363,7 +363,8 @@ func TestLayersBite(t *testing.T) {
 	}
 }
 
-// TestFileLength keeps files to what can be read in one sitting.
+// TestFileLength limits the length of files, so that each can be read at one
+// time.
 func TestFileLength(t *testing.T) {
 	t.Parallel()
 	walk(t, func(name string, text []byte) {

@@ -195,7 +195,7 @@ func citations(kind token.Token, literal string) []string {
 	return found
 }
 
-// TestProtocolBites checks what the two tests above find.
+// TestProtocolBites checks that the two tests above find errors.
 func TestProtocolBites(t *testing.T) {
 	t.Parallel()
 	for test, want := range map[string]string{

@@ -17,7 +17,7 @@ import (
 func (c *cli) workspaceCommand() *cobra.Command {
 	var n account.NewWorkspace
 	create := c.jsonFlag(&cobra.Command{
-		Use: "create", Short: "Make a workspace with its owner and a first key", Args: noArgs,
+		Use: "create", Short: "Create a workspace with its owner and a first API key", Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var out account.Created
 			if err := c.call(cmd, "workspace.create", n, &out); err != nil {
@@ -26,16 +26,16 @@ func (c *cli) workspaceCommand() *cobra.Command {
 			if c.asJSON {
 				return printJSON(cmd.OutOrStdout(), out)
 			}
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "Workspace  %s\nOwner      %s (%s)\nAPI key    %s\nThe key is shown once; keep it safe.\n", out.WorkspaceID, n.Owner, out.UserID, out.APIKey)
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "Workspace  %s\nOwner      %s (%s)\nAPI key    %s\nThe key is shown only once. Store it in a safe place.\n", out.WorkspaceID, n.Owner, out.UserID, out.APIKey)
 			return err
 		},
 	})
 	f := create.Flags()
-	f.StringVar(&n.Name, "name", "", "name of the workspace")
+	f.StringVar(&n.Name, "name", "", "workspace name")
 	f.StringVar(&n.Plan, "plan", string(account.Starter), strings.Join(account.Plans, ", "))
-	f.StringVar(&n.Owner, "owner", "", "e-mail of the owner")
-	f.StringVar(&n.Currency, "currency", "USD", "ISO 4217 code")
-	f.StringVar(&n.Timezone, "timezone", "UTC", "IANA time zone")
+	f.StringVar(&n.Owner, "owner", "", "email of the owner")
+	f.StringVar(&n.Currency, "currency", "USD", "currency of the workspace (ISO 4217 code)")
+	f.StringVar(&n.Timezone, "timezone", "UTC", "time zone of the workspace (IANA name)")
 	require(create, "name", "owner")
 
 	list := c.jsonFlag(&cobra.Command{
@@ -61,19 +61,19 @@ func (c *cli) workspaceCommand() *cobra.Command {
 	})
 
 	var in workspaceIn
-	setPlan := c.changeWorkspace("set-plan", "Change a workspace's plan", &in)
+	setPlan := c.changeWorkspace("set-plan", "Change the plan of a workspace", &in)
 	setPlan.Flags().StringVar(&in.Plan, "plan", "", strings.Join(account.Plans, ", "))
 	require(setPlan, "plan")
 	var reopen bool
-	suspend := c.changeWorkspace("suspend", "Close a workspace to its keys, or reopen it", &in)
-	suspend.Flags().BoolVar(&reopen, "reopen", false, "open it again")
+	suspend := c.changeWorkspace("suspend", "Suspend a workspace, or reopen it; its API keys stop working while it is suspended", &in)
+	suspend.Flags().BoolVar(&reopen, "reopen", false, "reopen a suspended workspace")
 	suspend.PreRun = func(*cobra.Command, []string) { in.Suspended = !reopen }
-	approval := c.changeWorkspace("set-approval", "Say whether creatives must be approved before campaigns show them", &in)
-	approval.Flags().BoolVar(&in.RequireApproval, "required", true, "false lifts it")
-	budget := c.changeWorkspace("set-model-budget", "Limit what may be spent on language models in a month", &in)
-	budget.Flags().StringVar(&in.ModelBudget, "monthly", "", "US dollars, or none for no limit")
+	approval := c.changeWorkspace("set-approval", "Set whether creatives need approval before campaigns can use them", &in)
+	approval.Flags().BoolVar(&in.RequireApproval, "required", true, "whether approval is required")
+	budget := c.changeWorkspace("set-model-budget", "Set the monthly budget for language models", &in)
+	budget.Flags().StringVar(&in.ModelBudget, "monthly", "", "budget in US dollars, such as 50.00, or none for no limit")
 	require(budget, "monthly")
-	return group("workspace", "Workspaces and their plans", create, list, setPlan, suspend, approval, budget)
+	return group("workspace", "Manage workspaces and their plans", create, list, setPlan, suspend, approval, budget)
 }
 
 func (c *cli) changeWorkspace(name, short string, in *workspaceIn) *cobra.Command {
@@ -105,16 +105,16 @@ func (c *cli) userCommand() *cobra.Command {
 			},
 		})
 		workspaceFlag(cmd, &in.WorkspaceID)
-		cmd.Flags().StringVar(&in.Email, "email", "", "e-mail of the user")
+		cmd.Flags().StringVar(&in.Email, "email", "", "email of the user")
 		require(cmd, "email")
 		if withRole {
 			cmd.Flags().StringVar(&in.Role, "role", string(account.Viewer), strings.Join(account.Roles, ", "))
 		}
 		return cmd
 	}
-	create, setRole := change("create", "Add a user to a workspace", true), change("set-role", "Change what a user may do", true)
+	create, setRole := change("create", "Add a user to a workspace", true), change("set-role", "Change the role of a user", true)
 	require(setRole, "role")
-	create.Flags().BoolVar(&in.Service, "service", false, "a user without sign-in, so that an integration outlives a person")
+	create.Flags().BoolVar(&in.Service, "service", false, "create a service account: a user that cannot sign in, for integrations")
 	list := c.jsonFlag(&cobra.Command{
 		Use: "list", Short: "List the users of a workspace", Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -129,24 +129,24 @@ func (c *cli) userCommand() *cobra.Command {
 			for i, m := range out {
 				rows[i] = []string{string(m.ID), m.Email, string(m.Role), moment(m.InactiveAt, "active")}
 			}
-			return table(cmd.OutOrStdout(), "ID\tE-MAIL\tROLE\tLEFT", rows)
+			return table(cmd.OutOrStdout(), "ID\tEMAIL\tROLE\tREMOVED", rows)
 		},
 	})
 	workspaceFlag(list, &in.WorkspaceID)
-	return group("user", "Users and their roles", create, list, setRole,
-		change("remove", "Take a user out of a workspace; the user's keys stop at once", false), c.userInvite(), c.userReset())
+	return group("user", "Manage users and their roles", create, list, setRole,
+		change("remove", "Remove a user from a workspace; the user's API keys stop working immediately", false), c.userInvite(), c.userReset())
 }
 
 func (c *cli) keyCommand() *cobra.Command {
 	var in keyIn
-	return group("key", "API keys", c.keyCreate(&in), c.keyList(&in), c.keyRotate(&in), c.keyRevoke(&in))
+	return group("key", "Manage API keys", c.keyCreate(&in), c.keyList(&in), c.keyRotate(&in), c.keyRevoke(&in))
 }
 
 func (c *cli) keyCreate(in *keyIn) *cobra.Command {
 	var expires time.Duration
 	var scopes, addresses []string
 	cmd := c.jsonFlag(&cobra.Command{
-		Use: "create", Short: "Make a key with the rights of a user; it is shown once", Args: noArgs,
+		Use: "create", Short: "Create an API key with the permissions of a user; the key is shown once", Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var err error
 			if in.Seconds, err = seconds("expires", expires); err != nil {
@@ -174,11 +174,11 @@ func (c *cli) keyCreate(in *keyIn) *cobra.Command {
 	})
 	workspaceFlag(cmd, &in.WorkspaceID)
 	f := cmd.Flags()
-	f.StringVar(&in.User, "user", "", "e-mail of the user whose rights it has")
+	f.StringVar(&in.User, "user", "", "email of the user whose permissions the key has")
 	f.StringVar(&in.Name, "name", "", "what the key is for")
-	f.DurationVar(&expires, "expires", 90*24*time.Hour, "life of the key; 0 never ends")
-	f.StringArrayVar(&scopes, "scope", nil, "narrow to family:read or family:write; may be repeated")
-	f.StringArrayVar(&addresses, "ip", nil, "only from this CIDR; may be repeated")
+	f.DurationVar(&expires, "expires", 90*24*time.Hour, "how long the key is valid; 0 means that it never expires")
+	f.StringArrayVar(&scopes, "scope", nil, "limit the key to family:read or family:write, such as campaigns:read; repeat for more")
+	f.StringArrayVar(&addresses, "ip", nil, "allow calls only from this CIDR; repeat for more")
 	require(cmd, "user", "name")
 	return cmd
 }
@@ -191,13 +191,13 @@ func (c *cli) printKey(cmd *cobra.Command, op string, in keyIn) error {
 	if c.asJSON {
 		return printJSON(cmd.OutOrStdout(), out)
 	}
-	_, err := fmt.Fprintf(cmd.OutOrStdout(), "Key      %s\nAPI key  %s\nThe key is shown once; keep it safe.\n", out.ID, out.APIKey)
+	_, err := fmt.Fprintf(cmd.OutOrStdout(), "Key      %s\nAPI key  %s\nThe key is shown only once. Store it in a safe place.\n", out.ID, out.APIKey)
 	return err
 }
 
 func (c *cli) keyList(in *keyIn) *cobra.Command {
 	cmd := c.jsonFlag(&cobra.Command{
-		Use: "list", Short: "List the keys of a workspace, without their secrets", Args: noArgs,
+		Use: "list", Short: "List the API keys of a workspace, without their secrets", Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var out []account.Key
 			if err := c.call(cmd, "key.list", *in, &out); err != nil {
@@ -223,7 +223,7 @@ func (c *cli) keyList(in *keyIn) *cobra.Command {
 func (c *cli) keyRotate(in *keyIn) *cobra.Command {
 	var overlap time.Duration
 	cmd := c.jsonFlag(&cobra.Command{
-		Use: "rotate KEY_ID", Short: "Replace a key; the old one goes on for the overlap", Args: oneArg,
+		Use: "rotate KEY_ID", Short: "Replace an API key; the old key works until the overlap ends", Args: oneArg,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var err error
 			if in.Seconds, err = seconds("overlap", overlap); err != nil {
@@ -234,13 +234,13 @@ func (c *cli) keyRotate(in *keyIn) *cobra.Command {
 		},
 	})
 	workspaceFlag(cmd, &in.WorkspaceID)
-	cmd.Flags().DurationVar(&overlap, "overlap", 24*time.Hour, "how long both keys work")
+	cmd.Flags().DurationVar(&overlap, "overlap", 24*time.Hour, "how long the old key keeps working")
 	return cmd
 }
 
 func (c *cli) keyRevoke(in *keyIn) *cobra.Command {
 	cmd := c.jsonFlag(&cobra.Command{
-		Use: "revoke KEY_ID", Short: "End a key at once and for good", Args: oneArg,
+		Use: "revoke KEY_ID", Short: "Revoke an API key immediately", Args: oneArg,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.KeyID = ident.ID(args[0])
 			var out account.Key
@@ -264,7 +264,7 @@ func seconds(flag string, d time.Duration) (int64, error) {
 }
 
 func workspaceFlag(cmd *cobra.Command, id *ident.ID) {
-	cmd.Flags().StringVar((*string)(id), "workspace", "", "id of the workspace (wks_…)")
+	cmd.Flags().StringVar((*string)(id), "workspace", "", "workspace ID (wks_…)")
 	require(cmd, "workspace")
 }
 
@@ -285,7 +285,7 @@ func noArgs(cmd *cobra.Command, args []string) error {
 
 func oneArg(cmd *cobra.Command, args []string) error {
 	if len(args) != 1 {
-		return usageError{errors.New("use it as: " + cmd.UseLine())}
+		return usageError{errors.New("usage: " + cmd.UseLine())}
 	}
 	return nil
 }

@@ -136,7 +136,7 @@ func (c *cli) orphaned(dir *datadir.Dir) error {
 	if left == nil {
 		return nil
 	}
-	return fmt.Errorf("the database %s is missing, but the folder has %s of an installation: put %s back, or restore a backup with `fanfare backup restore FILE --data %s`; to begin a new installation, move the other files away; if the database is elsewhere, name it with --store",
+	return fmt.Errorf("the database %s is missing, but the folder has %s of an installation: put %s back, or restore a backup with `fanfare backup restore FILE --data %s`; to start a new installation, move the other files away; if the database is elsewhere, set --store",
 		dir.Path(databaseFile), strings.Join(left, ", "), databaseFile, dir.Path())
 }
 
@@ -193,7 +193,7 @@ func pairs(setting, form string, list []string) (map[string]string, error) {
 		name, value, ok := strings.Cut(item, "=")
 		if !ok || name == "" || value == "" {
 			// The error omits the item, because it may contain a secret.
-			return nil, fmt.Errorf("%s: write platform=%s, several with commas between", setting, form)
+			return nil, fmt.Errorf("%s: use platform=%s, separated by commas", setting, form)
 		}
 		out[name] = value
 	}
@@ -201,14 +201,14 @@ func pairs(setting, form string, list []string) (map[string]string, error) {
 }
 
 // oauthApps parses the operator's OAuth clients.
-func oauthApps(list map[string]string) (map[string]connection.App, error) {
-	apps := map[string]connection.App{}
+func oauthApps(list map[string]string) (map[string]connection.OAuthClient, error) {
+	apps := map[string]connection.OAuthClient{}
 	for platform, client := range list {
 		id, key, ok := strings.Cut(client, ":")
 		if !ok || id == "" || key == "" {
 			return nil, fmt.Errorf("oauth: the client of %s must be ID:SECRET", platform)
 		}
-		apps[platform] = connection.App{ID: id, Secret: secret.New(key)}
+		apps[platform] = connection.OAuthClient{ID: id, Secret: secret.New(key)}
 	}
 	return apps, nil
 }
@@ -260,7 +260,7 @@ const cachedRecords = 32_768
 var createsDatabase = map[string]bool{"workspace.create": true, "rates.put": true}
 
 func noDatabase(folder string) error {
-	return fmt.Errorf("there is no database in %s: name the data folder of your server with --data, or create a workspace or start `fanfare serve` there first", folder)
+	return fmt.Errorf("there is no database in %s: set --data to the data folder of your server, or create a workspace or start `fanfare serve` there first", folder)
 }
 
 // call runs an operator's command inside the server that uses the data folder,

@@ -103,7 +103,7 @@ func (p *testInstall) accounts() madeWorkspace {
 	if len(members) != 3 {
 		p.Errorf("got %+v", members)
 	}
-	wants(p.T, p.run(0, "user", "list", "--workspace", w.WorkspaceID).Out, "E-MAIL", "ada@example.com", "owner", "vera@example.com", "admin")
+	wants(p.T, p.run(0, "user", "list", "--workspace", w.WorkspaceID).Out, "EMAIL", "ada@example.com", "owner", "vera@example.com", "admin")
 	return w
 }
 
@@ -119,7 +119,7 @@ func (p *testInstall) keys(w madeWorkspace) {
 		p.Errorf("got %+v", k)
 	}
 	text := p.run(0, args("create", "--user", "vera@example.com", "--name", "Forever", "--expires", "0", "--scope", "campaigns:read", "--ip", "127.0.0.0/8")...).Out
-	wants(p.T, text, "key_", "fanf_", "shown once")
+	wants(p.T, text, "key_", "fanf_", "shown only once")
 	p.read(&next, args("rotate", k.ID, "--overlap", "1h", "--json")...)
 	if next.ID == k.ID || next.APIKey == k.APIKey {
 		p.Errorf("got the same key %+v", next)
@@ -155,7 +155,7 @@ func (p *testInstall) keys(w madeWorkspace) {
 // maintenance runs the maintenance commands of the store.
 func (p *testInstall) maintenance() {
 	p.Helper()
-	wants(p.T, p.run(0, "migrate").Out, "nothing to do")
+	wants(p.T, p.run(0, "migrate").Out, "up to date")
 	wants(p.T, p.run(0, "audit", "verify").Out, "entries in 3 chains")
 	var report struct {
 		Chains  int   `json:"chains"`

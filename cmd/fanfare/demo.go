@@ -27,7 +27,7 @@ const (
 
 func (c *cli) demoCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "demo", Short: "Serve a workspace full of campaigns, with a key in hand", Args: noArgs,
+		Use: "demo", Short: "Start a server with demo data and print an API key", Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if f := cmd.Flags().Lookup("data"); !f.Changed {
 				f.DefValue = demoFolder
@@ -53,7 +53,7 @@ func (c *cli) demoCommand() *cobra.Command {
 				return err
 			}
 			s.welcome(cmd, key, link.URL, password)
-			return s.run(cmd.Context())
+			return s.serveUntilDone(cmd.Context())
 		},
 	}
 }
@@ -115,7 +115,7 @@ func (s *server) ensureDemoPassword(ctx context.Context) (string, error) {
 		err = os.WriteFile(file, b, 0o600)
 	}
 	if err != nil {
-		return "", fmt.Errorf("keep the demo's password: %w", err)
+		return "", fmt.Errorf("save the demo password: %w", err)
 	}
 	password := strings.TrimSpace(string(b))
 	works, err := s.app.SignIn.Preset(ctx, demoOwner, password)
@@ -142,7 +142,7 @@ func (s *server) welcome(cmd *cobra.Command, key, console, password string) {
 	}
 	fmt.Fprintf(w, "Sign in  %s as %s, password %s\n", origin, demoOwner, password)
 	fmt.Fprintf(w, "Docs     %s/docs\n", origin)
-	fmt.Fprintf(w, "Your key is shown once; a new one is made at each start. Try it:\n\n")
+	fmt.Fprintf(w, "This API key is new at every start and is shown only once. Try it:\n\n")
 	fmt.Fprintf(w, "curl -s%s %s/v1/campaigns -H \"Authorization: Bearer %s\"\n\n", trust, s.url(), key)
 	fmt.Fprintf(w, "Stop with Ctrl-C.\n")
 }

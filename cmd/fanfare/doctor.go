@@ -42,7 +42,7 @@ const (
 
 func (c *cli) doctorCommand() *cobra.Command {
 	return c.jsonFlag(&cobra.Command{
-		Use: "doctor", Short: "Look for what would keep the server from working, and say how to mend it", Args: noArgs,
+		Use: "doctor", Short: "Check the installation and print fixes", Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			d := &doctor{cli: c}
 			d.examine(cmd)
@@ -75,7 +75,7 @@ type doctor struct {
 	list []finding
 }
 
-func (d *doctor) note(check, status, detail string) {
+func (d *doctor) addFinding(check, status, detail string) {
 	d.list = append(d.list, finding{check, status, strings.Join(strings.Fields(detail), " ")})
 }
 
@@ -87,32 +87,32 @@ func (d *doctor) addFindings(check string, faults []error, fine string) {
 			continue
 		}
 		for line := range strings.SplitSeq(err.Error(), "\n") {
-			d.note(check, failure, line)
+			d.addFinding(check, failure, line)
 			found = true
 		}
 	}
 	if !found {
-		d.note(check, good, fine)
+		d.addFinding(check, good, fine)
 	}
 }
 
 func (d *doctor) examine(cmd *cobra.Command) {
 	warnings, err := config.Load(cmd.Root().PersistentFlags(), os.Environ(), os.ReadFile)
-	d.addFindings("settings", []error{err}, "flags, environment and file can be read")
+	d.addFindings("settings", []error{err}, "flags, environment and settings file are valid")
 	for _, w := range warnings {
-		d.note("environment", warning, w)
+		d.addFinding("environment", warning, w)
 	}
 	_, err = d.logger()
 	d.addFindings("log", []error{err}, d.settings.LogLevel+", "+d.settings.LogFormat)
 	limits, err := d.limits()
-	d.addFindings("limits", []error{err}, "every plan has its numbers")
-	d.addFindings("weak set-up", d.settings.Check(limits, testBuild), "none found")
+	d.addFindings("limits", []error{err}, "every plan has rate limits")
+	d.addFindings("security", d.settings.Check(limits, testBuild), "no insecure or invalid settings")
 	d.addFindings("clock", []error{clockFault()}, now().UTC().Format("2006-01-02 15:04:05")+" UTC")
 	_, err = config.ParseProxies(d.settings.TrustedProxies)
 	d.addFindings("proxies", []error{err}, fmt.Sprintf("%d trusted", len(d.settings.TrustedProxies)))
 
 	if _, err := os.Stat(d.settings.Data); d.settings.Data != "" && errors.Is(err, fs.ErrNotExist) {
-		d.note("data folder", good, d.settings.Data+" is not there yet; the first start makes it")
+		d.addFinding("data folder", good, d.settings.Data+" does not exist yet; the first start creates it")
 		if d.settings.Assets != "" {
 			d.assets(d.settings.Assets)
 		}
@@ -127,13 +127,13 @@ func (d *doctor) examine(cmd *cobra.Command) {
 		return
 	}
 	if info, err := os.Stat(dir.Path()); err == nil && info.Mode().Perm()&0o055 != 0 {
-		d.note("data folder", warning, fmt.Sprintf("%s can be read by others (mode %04o): run chmod 700 %s", dir.Path(), info.Mode().Perm(), dir.Path()))
+		d.addFinding("data folder", warning, fmt.Sprintf("%s can be read by other users (mode %04o): run chmod 700 %s", dir.Path(), info.Mode().Perm(), dir.Path()))
 	}
 	for _, w := range machineWarnings(dir, d.settings.MaxConnections) {
-		d.note("machine", warning, w)
+		d.addFinding("machine", warning, w)
 	}
 	if free, share, err := dir.Free(); err == nil {
-		d.note("disk", good, fmt.Sprintf("%d MB (%.0f %%) free", free>>20, share*100))
+		d.addFinding("disk", good, fmt.Sprintf("%d MB (%.0f %%) free", free>>20, share*100))
 	}
 	d.assets(d.assetsFolder(dir))
 	d.certificates(dir)
@@ -145,17 +145,17 @@ func (d *doctor) assets(folder string) {
 	info, err := os.Stat(folder)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		d.note("assets", good, folder+" is not there yet; the first start makes it")
+		d.addFinding("assets", good, folder+" does not exist yet; the first start creates it")
 	case err != nil:
-		d.note("assets", failure, fmt.Sprintf("%v: correct its mode, or choose another folder with --assets", err))
+		d.addFinding("assets", failure, fmt.Sprintf("%v: correct its mode, or choose another folder with --assets", err))
 	case !info.IsDir():
-		d.note("assets", failure, folder+" is a file: remove it, or choose another folder with --assets")
+		d.addFinding("assets", failure, folder+" is a file: remove it, or choose another folder with --assets")
 	case info.Mode().Perm()&0o022 != 0:
-		d.note("assets", failure, fmt.Sprintf("%s can be written by others (mode %04o): run chmod go-w %s", folder, info.Mode().Perm(), folder))
+		d.addFinding("assets", failure, fmt.Sprintf("%s can be written by other users (mode %04o): run chmod go-w %s", folder, info.Mode().Perm(), folder))
 	case d.settings.Store != "" && d.settings.Assets == "":
-		d.note("assets", warning, folder+" belongs to this node alone: where there are several, give all of them the same folder with --assets")
+		d.addFinding("assets", warning, folder+" is on this node only: if there are several nodes, set --assets to the same folder on all of them")
 	default:
-		d.note("assets", good, folder)
+		d.addFinding("assets", good, folder)
 	}
 }
 
@@ -168,8 +168,8 @@ func (d *doctor) certificates(dir *datadir.Dir) {
 	d.addFindings("certificate", lc.Check(now()), "mode "+d.settings.TLSMode+" is set up")
 	switch d.settings.TLSMode {
 	case listen.ModeAuto:
-		d.lifetime("authority", authorityFile(dir), "delete it and `fanfare serve` makes a new one, then run `fanfare trust`")
-		d.lifetime("certificate", dir.Path("tls", "leaf.pem"), "delete it and `fanfare serve` makes a new one")
+		d.lifetime("authority", authorityFile(dir), "delete it, start `fanfare serve`, which creates a new one, then run `fanfare trust`")
+		d.lifetime("certificate", dir.Path("tls", "leaf.pem"), "delete it and start `fanfare serve`, which creates a new one")
 	case listen.ModeFile:
 		d.lifetime("certificate", d.settings.TLSCert, "renew it")
 	}
@@ -180,7 +180,7 @@ func (d *doctor) certificates(dir *datadir.Dir) {
 func (d *doctor) lifetime(check, file, fix string) {
 	text, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) && d.settings.TLSMode == listen.ModeAuto {
-		d.note(check, good, "none yet; the first start makes it")
+		d.addFinding(check, good, "none yet; the first start creates it")
 		return
 	}
 	if err != nil {
@@ -188,12 +188,12 @@ func (d *doctor) lifetime(check, file, fix string) {
 	}
 	block, _ := pem.Decode(text)
 	if block == nil {
-		d.note(check, failure, file+" holds no certificate: "+fix)
+		d.addFinding(check, failure, file+" contains no certificate: "+fix)
 		return
 	}
 	cert, err := x509.ParseCertificate(block.Bytes)
 	if err != nil {
-		d.note(check, failure, file+" cannot be read: "+fix)
+		d.addFinding(check, failure, file+" cannot be read: "+fix)
 		return
 	}
 	d.days(check, cert, file, fix)
@@ -201,16 +201,16 @@ func (d *doctor) lifetime(check, file, fix string) {
 
 func (d *doctor) days(check string, cert *x509.Certificate, what, fix string) {
 	days := int(cert.NotAfter.Sub(now()).Hours() / 24)
-	text := fmt.Sprintf("%s is good for %d more days, until %s", what, days, cert.NotAfter.UTC().Format(time.DateOnly))
+	text := fmt.Sprintf("%s is valid for %d more days, until %s", what, days, cert.NotAfter.UTC().Format(time.DateOnly))
 	switch {
 	case now().After(cert.NotAfter):
-		d.note(check, failure, fmt.Sprintf("%s expired on %s: %s", what, cert.NotAfter.UTC().Format(time.DateOnly), fix))
+		d.addFinding(check, failure, fmt.Sprintf("%s expired on %s: %s", what, cert.NotAfter.UTC().Format(time.DateOnly), fix))
 	case now().Before(cert.NotBefore):
-		d.note(check, failure, fmt.Sprintf("%s is not good before %s: set the clock by NTP", what, cert.NotBefore.UTC().Format(time.RFC3339)))
+		d.addFinding(check, failure, fmt.Sprintf("%s is not valid before %s: synchronize the clock with NTP", what, cert.NotBefore.UTC().Format(time.RFC3339)))
 	case days < certificateDays:
-		d.note(check, warning, text+": "+fix)
+		d.addFinding(check, warning, text+": "+fix)
 	default:
-		d.note(check, good, text)
+		d.addFinding(check, good, text)
 	}
 }
 
@@ -221,25 +221,25 @@ func (d *doctor) server(ctx context.Context, dir *datadir.Dir) {
 	client, err := control.Dial(ctx, socket)
 	if err != nil {
 		if err := dir.Lock(); err != nil {
-			d.note("lock", failure, err.Error())
+			d.addFinding("lock", failure, err.Error())
 			return
 		}
 		defer dir.Unlock()
-		d.note("server", good, "none is running; the store is examined directly")
+		d.addFinding("server", good, "not running; the store is checked directly")
 		d.port()
 		d.store(ctx, dir)
 		return
 	}
-	d.note("server", good, "running on this data folder")
+	d.addFinding("server", good, "running on this data folder")
 	if info, err := os.Stat(socket); err == nil && info.Mode().Perm()&0o077 != 0 {
-		d.note("control", failure, fmt.Sprintf("%s is open to others (mode %04o), who can run every command: run chmod 600 %s", socket, info.Mode().Perm(), socket))
+		d.addFinding("control", failure, fmt.Sprintf("other users can open %s (mode %04o) and run every command: run chmod 600 %s", socket, info.Mode().Perm(), socket))
 	} else {
-		d.note("control", good, socket+" is closed to others")
+		d.addFinding("control", good, socket+" is closed to other users")
 	}
 	d.answers(ctx)
 	var inside []finding
 	if err := client.Call(ctx, "doctor", nothing{}, &inside, func(control.Progress) {}); err != nil {
-		d.note("store", failure, "the server cannot examine its store: "+err.Error())
+		d.addFinding("store", failure, "the server cannot check its store: "+err.Error())
 	}
 	d.list = append(d.list, inside...)
 }
@@ -249,11 +249,11 @@ func (d *doctor) port() {
 	addr := d.settings.Listen
 	ln, err := net.Listen("tcp", addr)
 	if err != nil {
-		d.note("port", failure, fmt.Sprintf("%s cannot be used (%v): stop what uses it, or choose another with --listen", addr, err))
+		d.addFinding("port", failure, fmt.Sprintf("%s cannot be used (%v): stop the program that uses it, or choose another address with --listen", addr, err))
 		return
 	}
 	_ = ln.Close()
-	d.note("port", good, addr+" is free")
+	d.addFinding("port", good, addr+" is free")
 }
 
 // answers calls the running server as a client does.
@@ -265,11 +265,11 @@ func (d *doctor) answers(ctx context.Context) {
 		var dialer net.Dialer
 		conn, err := dialer.DialContext(ctx, "tcp", addr)
 		if err != nil {
-			d.note("port", failure, notAnswering(addr, err))
+			d.addFinding("port", failure, notAnswering(addr, err))
 			return
 		}
 		_ = conn.Close()
-		d.note("port", good, addr+" answers")
+		d.addFinding("port", good, addr+" responds")
 		d.proxy(ctx)
 		return
 	}
@@ -278,22 +278,22 @@ func (d *doctor) answers(ctx context.Context) {
 	defer client.CloseIdleConnections()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+addr+"/readyz", nil)
 	if err != nil {
-		d.note("port", failure, err.Error())
+		d.addFinding("port", failure, err.Error())
 		return
 	}
 	res, err := client.Do(req)
 	if err != nil {
-		d.note("port", failure, notAnswering(addr, err))
+		d.addFinding("port", failure, notAnswering(addr, err))
 		return
 	}
 	_ = res.Body.Close()
-	d.note("port", good, addr+" answers")
+	d.addFinding("port", good, addr+" responds")
 	d.days("served", res.TLS.PeerCertificates[0], "the certificate in use", "renew it")
 	if res.StatusCode != http.StatusOK {
-		d.note("ready", failure, "the server says that it is not ready ("+res.Status+"): look into its log, or wait for it to stop and start it again")
+		d.addFinding("ready", failure, "the server is not ready ("+res.Status+"): check its log; if it is stopping, wait and start it again")
 		return
 	}
-	d.note("ready", good, "the server takes traffic")
+	d.addFinding("ready", good, "the server accepts requests")
 }
 
 // proxy calls the server at its public address, to check whether the proxies in
@@ -301,54 +301,54 @@ func (d *doctor) answers(ctx context.Context) {
 func (d *doctor) proxy(ctx context.Context) {
 	at := d.settings.PublicURL
 	if at == "" {
-		d.note("proxy", warning, "--public-url is not set: links and single sign-on lead to localhost, and the way through the proxy cannot be tried")
+		d.addFinding("proxy", warning, "--public-url is not set: set it; without it, links and single sign-on point to localhost and the proxy cannot be checked")
 		return
 	}
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} //nolint:gosec // nothing secret is sent
 	defer client.CloseIdleConnections()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(at, "/")+"/healthz", nil)
 	if err != nil {
-		d.note("proxy", failure, "--public-url: "+err.Error())
+		d.addFinding("proxy", failure, "--public-url: "+err.Error())
 		return
 	}
 	res, err := client.Do(req)
 	if err != nil {
-		d.note("proxy", warning, fmt.Sprintf("%s cannot be reached from here (%v): check --public-url and the proxy", at, err))
+		d.addFinding("proxy", warning, fmt.Sprintf("%s cannot be reached from here (%v): check --public-url and the proxy", at, err))
 		return
 	}
 	_ = res.Body.Close()
 	switch res.StatusCode {
 	case http.StatusOK:
-		d.note("proxy", good, at+" leads here over HTTPS")
+		d.addFinding("proxy", good, at+" reaches this server over HTTPS")
 	case http.StatusForbidden:
-		d.note("proxy", failure, at+" is reached over HTTPS, but the proxy reports something else, so every request is refused: have the proxy where TLS ends set X-Forwarded-Proto: https, the others pass it on, and list all of them in --trusted-proxies; the server's log names the reason")
+		d.addFinding("proxy", failure, at+" is reached over HTTPS, but the proxy does not report HTTPS, so every request is refused: the proxy that terminates TLS must set X-Forwarded-Proto: https, other proxies must forward it, and all must be in --trusted-proxies; the server's log has the reason")
 	default:
-		d.note("proxy", warning, fmt.Sprintf("%s/healthz answers %s: check that the proxy leads there", at, res.Status))
+		d.addFinding("proxy", warning, fmt.Sprintf("%s/healthz returns %s: check that the proxy forwards to this server", at, res.Status))
 	}
 }
 
 func notAnswering(addr string, err error) string {
-	return fmt.Sprintf("the server runs but %s does not answer (%v): give the --listen that the server has", addr, err)
+	return fmt.Sprintf("the server is running but %s does not respond (%v): set --listen to the server's address", addr, err)
 }
 
 // store opens the store and checks it without changing it.
 func (d *doctor) store(ctx context.Context, dir *datadir.Dir) {
 	if d.settings.CheckStore() != nil {
-		return // reported as "weak set-up"
+		return // reported as "security"
 	}
 	setting := d.storeSetting(dir)
 	if err := d.orphaned(dir); err != nil {
-		d.note("store", failure, err.Error())
+		d.addFinding("store", failure, err.Error())
 		return
 	}
 	if d.settings.Store == "" {
 		info, err := os.Stat(setting)
 		if errors.Is(err, fs.ErrNotExist) {
-			d.note("store", good, "none yet; the first start makes it")
+			d.addFinding("store", good, "none yet; the first start creates it")
 			return
 		}
 		if err == nil && info.Mode().Perm()&0o022 != 0 {
-			d.note("store", failure, fmt.Sprintf("%s can be written by others (mode %04o): run chmod 600 %s", setting, info.Mode().Perm(), setting))
+			d.addFinding("store", failure, fmt.Sprintf("%s can be written by other users (mode %04o): run chmod 600 %s", setting, info.Mode().Perm(), setting))
 		}
 	}
 	e, err := d.openEngine(ctx, dir)
@@ -360,7 +360,7 @@ func (d *doctor) store(ctx context.Context, dir *datadir.Dir) {
 		if denied := permissionFix(err); denied != "" {
 			fix = ": " + denied
 		}
-		d.note("store", failure, err.Error()+fix)
+		d.addFinding("store", failure, err.Error()+fix)
 		return
 	}
 	defer func() { _ = e.Close() }()
@@ -371,8 +371,8 @@ func (d *doctor) store(ctx context.Context, dir *datadir.Dir) {
 	}
 	d.list = append(d.list, examineAssets(ctx, db, lazyFolder(d.assetsFolder(dir))), examineConnections(ctx, db))
 	if url := d.settings.MetricsURL(); url != "" {
-		d.addFindings("facts", []error{factsdb.Examine(ctx, d.sharedFacts(url, dir, db))}, "they belong to the store, or there are none yet")
+		d.addFindings("facts", []error{factsdb.Examine(ctx, d.sharedFacts(url, dir, db))}, "they belong to the store, or none exist yet")
 		return
 	}
-	d.addFindings("facts", []error{factsfile.Examine(ctx, factsConfig(dir, e, db))}, "all can be read, or there are none yet")
+	d.addFindings("facts", []error{factsfile.Examine(ctx, factsConfig(dir, e, db))}, "all are readable, or none exist yet")
 }

@@ -19,7 +19,7 @@ import (
 // examineStore checks an open store. path is its file, empty in a server, which
 // knows it.
 func examineStore(ctx context.Context, e store.Engine, db *store.DB, path string) []finding {
-	list := []finding{{"store", good, e.Traits().Name + " opens"}}
+	list := []finding{{"store", good, e.Traits().Name + " can be opened"}}
 	if err := e.Check(ctx, true); err != nil {
 		list = append(list, finding{"database file", failure, err.Error() + damageFix(err)})
 	} else {
@@ -40,20 +40,20 @@ func examineStore(ctx context.Context, e store.Engine, db *store.DB, path string
 	case err != nil:
 		list = append(list, finding{"audit log", failure, err.Error() + ": restore a backup"})
 	case len(report.Faults) > 0:
-		list = append(list, finding{"audit log", failure, fmt.Sprintf("it was tampered with at %d places: see them with `fanfare audit verify`, and compare with a backup", len(report.Faults))})
+		list = append(list, finding{"audit log", failure, fmt.Sprintf("%d entries were changed, removed or moved: list them with `fanfare audit verify`, and compare with a backup", len(report.Faults))})
 	default:
-		list = append(list, finding{"audit log", good, fmt.Sprintf("%d entries hold", report.Entries)})
+		list = append(list, finding{"audit log", good, fmt.Sprintf("%d entries are unchanged", report.Entries)})
 	}
 	if err := skewFault(ctx, e, db); err != nil {
 		return append(list, finding{"clock skew", failure, err.Error()})
 	}
-	return append(list, finding{"clock skew", good, "the database's clock agrees with this machine's"})
+	return append(list, finding{"clock skew", good, "the clocks of the database and this machine agree"})
 }
 
 // examineChanges looks for acknowledged changes that are missing.
 func examineChanges(ctx context.Context, e store.Engine, db *store.DB, path string) finding {
 	if !e.Traits().Exclusive {
-		return finding{"changes", good, "not counted: a loss shows only in PostgreSQL's own log and backups"}
+		return finding{"changes", good, "not counted: check PostgreSQL's own log and backups for lost changes"}
 	}
 	text, ok, err := storefile.ExamineChanges(ctx, db, path, now())
 	switch {
@@ -112,7 +112,7 @@ func examineAssets(ctx context.Context, db *store.DB, files asset.Opener) findin
 	case err != nil:
 		return finding{"asset files", failure, err.Error()}
 	case report.Missing+report.Damaged > 0:
-		return finding{"asset files", failure, fmt.Sprintf("%d of %d are missing and %d are damaged (%s): upload these pictures again, or put the files back from a copy of the folder for assets", report.Missing, report.Files, report.Damaged, strings.Join(report.Named, ", "))}
+		return finding{"asset files", failure, fmt.Sprintf("%d of %d are missing and %d are damaged (%s): upload these images again, or restore the files from a copy of the assets folder", report.Missing, report.Files, report.Damaged, strings.Join(report.Named, ", "))}
 	}
 	return finding{"asset files", good, fmt.Sprintf("%d match their hashes", report.Files)}
 }
@@ -145,7 +145,7 @@ func lostText(ids []ident.ID) string {
 	for _, id := range ids[:min(shown, len(ids))] {
 		names = append(names, string(id))
 	}
-	return fmt.Sprintf("%d connections have lost data (%s): platform connections read it again while the server runs; send your own data again with a new Idempotency-Key, then set data_lost_at to null with PATCH /v1/connections/{id}", len(ids), strings.Join(names, ", "))
+	return fmt.Sprintf("%d connections have lost data (%s): platform connections sync it again while the server runs; send your own data again with a new Idempotency-Key, then set data_lost_at to null with PATCH /v1/connections/{id}", len(ids), strings.Join(names, ", "))
 }
 
 // examineConnections looks for connections whose data is incomplete.
@@ -168,5 +168,5 @@ func examineFacts(ctx context.Context, a *app.App) finding {
 	if err := a.Facts.Dump(ctx, io.Discard); err != nil {
 		return finding{"facts", failure, err.Error()}
 	}
-	return finding{"facts", good, "all can be read"}
+	return finding{"facts", good, "all are readable"}
 }

@@ -42,18 +42,18 @@ func (p *testInstall) examined(code int, args ...string) map[string]string {
 func TestDoctorFindsNothing(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	wants(t, p.examined(0)[good], "settings:", "log:", "limits:", "weak set-up:", "clock:", "proxies:", "data folder:", "not there yet", "certificate:", "port:")
+	wants(t, p.examined(0)[good], "settings:", "log:", "limits:", "security:", "clock:", "proxies:", "data folder:", "does not exist yet", "certificate:", "port:")
 	if _, err := os.Stat(p.data); !os.IsNotExist(err) {
 		t.Errorf("doctor made the folder: %v", err)
 	}
 	p.serve()
 	p.workspace()
 	found := p.examined(0)
-	wants(t, found[good], "disk:", "authority:", "more days", "server: running", "control:", "closed to others", "port:", "answers", "served:",
-		"ready:", "assets:", "store: sqlite opens", "schema: up to date", "audit log: 1 entries hold", "clock skew:")
+	wants(t, found[good], "disk:", "authority:", "more days", "server: running", "control:", "closed to other users", "port:", "responds", "served:",
+		"ready:", "assets:", "store: sqlite can be opened", "schema: up to date", "audit log: 1 entries are unchanged", "clock skew:")
 	p.server.Stop()
 	p.server = nil
-	wants(t, p.examined(0)[good], "server: none is running", "is free", "store: sqlite opens", "audit log: 1 entries hold")
+	wants(t, p.examined(0)[good], "server: not running", "is free", "store: sqlite can be opened", "audit log: 1 entries are unchanged")
 	text := p.run(0, "doctor").Out
 	for line := range strings.Lines(text) {
 		if !strings.HasPrefix(line, "ok    ") && !strings.HasPrefix(line, "warn  ") {
@@ -77,7 +77,7 @@ func TestDoctorFindsRefusals(t *testing.T) {
 			p.server = nil
 			says := f.says
 			if f.name == "port in use" {
-				says = []string{"address already in use", "choose another with --listen"}
+				says = []string{"address already in use", "choose another address with --listen"}
 			}
 			wants(t, p.examined(exitConfig, args...)[failure], says...)
 			wants(t, p.run(exitConfig, append([]string{"doctor"}, args...)...).Out, "FAIL  ")
@@ -97,12 +97,12 @@ func TestDoctorFinds(t *testing.T) {
 			p.run(0, "migrate")
 			chmod(t, p.data, 0o755)
 			return nil
-		}, []string{"data folder:", "can be read by others (mode 0755)", "chmod 700"}},
+		}, []string{"data folder:", "can be read by other users (mode 0755)", "chmod 700"}},
 		{"pictures that others can change", failure, func(t *testing.T, p *testInstall) []string {
 			p.serve().Stop()
 			chmod(t, filepath.Join(p.data, "assets"), 0o722)
 			return nil
-		}, []string{"assets:", "can be written by others (mode 0722)", "chmod go-w"}},
+		}, []string{"assets:", "can be written by other users (mode 0722)", "chmod go-w"}},
 		{"an unknown variable", warning, func(_ *testing.T, p *testInstall) []string {
 			p.env = append(p.env, "FANFARE_LISEN=x")
 			return nil
@@ -121,7 +121,7 @@ func TestDoctorFinds(t *testing.T) {
 				t.Fatal(err)
 			}
 			return nil
-		}, []string{"authority:", "holds no certificate", "delete it"}},
+		}, []string{"authority:", "contains no certificate", "delete it"}},
 		{"another process", failure, func(t *testing.T, p *testInstall) []string {
 			dir, err := datadir.Open(p.data)
 			if err != nil {
@@ -155,27 +155,27 @@ func TestDoctorFinds(t *testing.T) {
 			p.run(0, "migrate")
 			chmod(t, filepath.Join(p.data, "fanfare.db"), 0o666)
 			return nil
-		}, []string{"store:", "can be written by others (mode 0666)", "chmod 600"}},
+		}, []string{"store:", "can be written by other users (mode 0666)", "chmod 600"}},
 		{"a changed audit log", failure, func(t *testing.T, p *testInstall) []string {
 			p.workspace()
 			change(t, p, `UPDATE audit SET at = at + 1 WHERE seq = 1`)
 			return nil
-		}, []string{"audit log:", "tampered with at 1 places", "fanfare audit verify"}},
+		}, []string{"audit log:", "1 entries were changed", "fanfare audit verify"}},
 		{"a changed audit log, beside a server", failure, func(t *testing.T, p *testInstall) []string {
 			p.workspace()
 			change(t, p, `UPDATE audit SET at = at + 1 WHERE seq = 1`)
 			p.serve()
 			return nil
-		}, []string{"audit log:", "tampered with at 1 places", "fanfare audit verify"}},
+		}, []string{"audit log:", "1 entries were changed", "fanfare audit verify"}},
 		{"an open socket", failure, func(t *testing.T, p *testInstall) []string {
 			p.serve()
 			chmod(t, filepath.Join(p.data, socketName), 0o666)
 			return nil
-		}, []string{"control:", "open to others (mode 0666)", "chmod 600"}},
+		}, []string{"control:", "other users can open", "(mode 0666)", "chmod 600"}},
 		{"a server elsewhere", failure, func(_ *testing.T, p *testInstall) []string {
 			p.serve()
 			return []string{"--listen", "127.0.0.1:1"}
-		}, []string{"port:", "does not answer", "give the --listen that the server has"}},
+		}, []string{"port:", "does not respond", "set --listen to"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -203,6 +203,6 @@ func TestAuditVerify(t *testing.T) {
 	change(t, p, `UPDATE audit SET at = at + 1 WHERE seq = 2`)
 	res := p.run(1, "audit", "verify")
 	wants(t, res.Out, "2 entries in 1 chains", w.WorkspaceID+" entry 2: entry or its place was changed")
-	wants(t, res.Errors, "tampered with at 1 places")
+	wants(t, res.Errors, "1 entries of the audit log")
 	wants(t, p.run(1, "audit", "verify", "--json").Out, `"seq":2`)
 }

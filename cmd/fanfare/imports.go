@@ -108,7 +108,7 @@ func soleWorkspace(ctx context.Context, accounts *account.Service, id ident.ID) 
 	}
 	if len(list) != 1 {
 		return account.Workspace{}, fault.Invalid([]fault.Detail{{
-			Field: "workspace", Code: "required", Message: fmt.Sprintf("There are %d workspaces: say which with --workspace (see fanfare workspace list).", len(list)),
+			Field: "workspace", Code: "required", Message: fmt.Sprintf("There are %d workspaces: choose one with --workspace (see fanfare workspace list).", len(list)),
 		}})
 	}
 	return list[0], nil
@@ -131,7 +131,7 @@ func upload(ctx context.Context, imports *ingest.Service, w account.Workspace, c
 	if err := json.Unmarshal(d.JSON, &i); err != nil {
 		return d, fmt.Errorf("decode import: %w", err)
 	}
-	change := ingest.Change{Mapping: in.Mapping}
+	change := ingest.ImportPatch{Mapping: in.Mapping}
 	if in.DateFormat != "" {
 		change.DateFormat = &in.DateFormat
 	}
@@ -154,7 +154,7 @@ func readLimited(file string) ([]byte, error) {
 // oneWorkspace adds the --workspace flag to a command that can omit it if only
 // one workspace exists.
 func oneWorkspace(cmd *cobra.Command, id *ident.ID) {
-	cmd.Flags().StringVar((*string)(id), "workspace", "", "id of the workspace (wks_…); may be left out if there is only one")
+	cmd.Flags().StringVar((*string)(id), "workspace", "", "workspace ID (wks_…); optional if there is only one")
 }
 
 func (c *cli) importCommand() *cobra.Command {
@@ -162,7 +162,7 @@ func (c *cli) importCommand() *cobra.Command {
 	var mapping []string
 	var dry, yes bool
 	cmd := c.jsonFlag(&cobra.Command{
-		Use: "import FILE", Short: "Bring in numbers from a file: CSV, TSV or Parquet, exports of Google Ads, Meta, LinkedIn, TikTok, Mailchimp and Klaviyo too", Args: oneArg,
+		Use: "import FILE", Short: "Import metrics from a CSV, TSV or Parquet file, such as an export of Google Ads, Meta, LinkedIn, TikTok, Mailchimp or Klaviyo", Args: oneArg,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if in.Path, err = filepath.Abs(args[0]); err != nil {
 				return err
@@ -178,15 +178,15 @@ func (c *cli) importCommand() *cobra.Command {
 	})
 	oneWorkspace(cmd, &in.WorkspaceID)
 	f := cmd.Flags()
-	f.StringVar(&in.Source, "source", "", "name of the source, or the id of its connection (default is the name of the file)")
-	f.StringVar((*string)(&in.Currency), "currency", "", "ISO 4217 code of the amounts (default is what the file says, else the workspace's)")
-	f.StringVar(&in.Timezone, "timezone", "", "IANA time zone of the days (default is the workspace's)")
-	f.StringVar((*string)(&in.Mode), "mode", string(ingest.Upsert), "upsert replaces rows of the same key, replace all days of the file")
-	f.StringArrayVar(&mapping, "map", nil, "column=field says what a column is, column= that it is nothing; may be repeated")
-	f.StringVar(&in.DateFormat, "date-format", "", "how days are written: "+strings.Join(ingest.DateFormats, "; "))
-	f.BoolVar(&in.SkipErrors, "skip-errors", false, "store the rows that are right and leave the others out")
-	f.BoolVar(&dry, "dry-run", false, "show what would be stored, and stop")
-	f.BoolVar(&yes, "yes", false, "do not ask")
+	f.StringVar(&in.Source, "source", "", "source name, or the ID of its connection (default is the file name)")
+	f.StringVar((*string)(&in.Currency), "currency", "", "currency of the amounts, as an ISO 4217 code (default is the file's, then the workspace's)")
+	f.StringVar(&in.Timezone, "timezone", "", "time zone of the dates, as an IANA name (default is the workspace's)")
+	f.StringVar((*string)(&in.Mode), "mode", string(ingest.Upsert), "upsert replaces rows with the same key; replace replaces all rows of the days in the file")
+	f.StringArrayVar(&mapping, "map", nil, "map a column to a field as column=field, or ignore it with column=; repeat for more")
+	f.StringVar(&in.DateFormat, "date-format", "", "format of the dates: "+strings.Join(ingest.DateFormats, "; "))
+	f.BoolVar(&in.SkipErrors, "skip-errors", false, "import the valid rows and skip the others")
+	f.BoolVar(&dry, "dry-run", false, "print the preview without importing anything")
+	f.BoolVar(&yes, "yes", false, "import without asking for confirmation")
 	cmd.AddCommand(c.importUndo(), c.importList())
 	return cmd
 }
@@ -230,19 +230,19 @@ func (c *cli) runImport(cmd *cobra.Command, in importIn, dry, yes bool) error {
 		if c.asJSON {
 			return printJSON(cmd.OutOrStdout(), i)
 		}
-		_, err := fmt.Fprintln(cmd.OutOrStdout(), "Nothing was stored.")
+		_, err := fmt.Fprintln(cmd.OutOrStdout(), "Nothing was imported.")
 		return err
 	}
 	if i.Preview.ErrorCount > 0 && !in.SkipErrors {
-		return fmt.Errorf("%d of %d rows are wrong and nothing was stored: correct the file, or leave them out with --skip-errors", i.Preview.ErrorCount, i.Preview.RowCount)
+		return fmt.Errorf("%d of %d rows are invalid and nothing was imported: correct the file, or skip these rows with --skip-errors", i.Preview.ErrorCount, i.Preview.RowCount)
 	}
-	if err := confirm(cmd, yes, fmt.Sprintf("Store %d rows?", i.Preview.ValidCount)); err != nil {
+	if err := confirm(cmd, yes, fmt.Sprintf("Import %d rows?", i.Preview.ValidCount)); err != nil {
 		return err
 	}
 	if err := c.call(cmd, "import.commit", importIn{WorkspaceID: in.WorkspaceID, ID: i.ID, SkipErrors: in.SkipErrors}, &i); err != nil {
 		return err
 	}
-	return c.printImport(cmd, &i, fmt.Sprintf("%d rows are stored. Take them out again until %s with: fanfare import undo %s", *i.RowsWritten, i.UndoUntil, i.ID))
+	return c.printImport(cmd, &i, fmt.Sprintf("Imported %d rows. To undo the import until %s, run: fanfare import undo %s", *i.RowsWritten, i.UndoUntil, i.ID))
 }
 
 func (c *cli) printImport(cmd *cobra.Command, i *ingest.Import, text string) error {
@@ -260,7 +260,7 @@ func confirm(cmd *cobra.Command, yes bool, question string) error {
 		return nil
 	}
 	if in, ok := cmd.InOrStdin().(*os.File); !ok || !isTerminal(in) {
-		return usageError{errors.New("nothing was stored: look at the above, then give --yes")}
+		return usageError{errors.New("nothing was imported: check the preview above, then add --yes")}
 	}
 	fmt.Fprint(cmd.ErrOrStderr(), question+" [y/N] ")
 	answer, err := bufio.NewReader(cmd.InOrStdin()).ReadString('\n')
@@ -268,7 +268,7 @@ func confirm(cmd *cobra.Command, yes bool, question string) error {
 		return fmt.Errorf("read answer: %w", err)
 	}
 	if answer = strings.ToLower(strings.TrimSpace(answer)); answer != "y" && answer != "yes" {
-		return errors.New("nothing was stored")
+		return errors.New("nothing was imported")
 	}
 	return nil
 }
@@ -283,12 +283,12 @@ func showImport(w io.Writer, i *ingest.Import) error {
 	for _, found := range []struct {
 		shape string
 		value *string
-	}{{", export of %s", d.Template}, {", encoding %s", d.Encoding}, {", delimiter %q", d.Delimiter}, {", decimal %q", d.Decimal}, {", days %s", d.DateFormat}} {
+	}{{", export of %s", d.Template}, {", encoding %s", d.Encoding}, {", delimiter %q", d.Delimiter}, {", decimal %q", d.Decimal}, {", dates %s", d.DateFormat}} {
 		if found.value != nil {
 			fmt.Fprintf(w, found.shape, *found.value)
 		}
 	}
-	fmt.Fprintf(w, "\nSource %s, amounts in %s, days of %s\n", i.Source, i.Currency, i.Timezone)
+	fmt.Fprintf(w, "\nSource %s, currency %s, time zone %s\n", i.Source, i.Currency, i.Timezone)
 	if i.DuplicateOf != nil {
 		fmt.Fprintf(w, "The same file was imported before: %s\n", *i.DuplicateOf)
 	}
@@ -301,14 +301,14 @@ func showImport(w io.Writer, i *ingest.Import) error {
 		}
 		columns = append(columns, []string{c.Name, field, string(c.Confidence), strings.Join(c.Sample, " | ")})
 	}
-	if err := table(w, "COLUMN\tFIELD\tHOW\tSAMPLE", columns); err != nil {
+	if err := table(w, "COLUMN\tFIELD\tCONFIDENCE\tSAMPLE", columns); err != nil {
 		return err
 	}
 	return showPreview(w, &p)
 }
 
 func showPreview(w io.Writer, p *ingest.Preview) error {
-	fmt.Fprintf(w, "\n%d rows, %d right, %d wrong, %d skipped", p.RowCount, p.ValidCount, p.ErrorCount, p.SkippedCount)
+	fmt.Fprintf(w, "\n%d rows, %d valid, %d invalid, %d skipped", p.RowCount, p.ValidCount, p.ErrorCount, p.SkippedCount)
 	if p.StartDate != nil && p.EndDate != nil {
 		fmt.Fprintf(w, ", %s to %s", *p.StartDate, *p.EndDate)
 	}
@@ -336,14 +336,14 @@ func showPreview(w io.Writer, p *ingest.Preview) error {
 func (c *cli) importUndo() *cobra.Command {
 	var in importIn
 	cmd := c.jsonFlag(&cobra.Command{
-		Use: "undo ID", Short: "Take an import out again and bring back what it had replaced", Args: oneArg,
+		Use: "undo ID", Short: "Undo an import and restore the rows that it replaced", Args: oneArg,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.ID = ident.ID(args[0])
 			var i ingest.Import
 			if err := c.call(cmd, "import.undo", in, &i); err != nil {
 				return err
 			}
-			return c.printImport(cmd, &i, fmt.Sprintf("%s is undone.", i.ID))
+			return c.printImport(cmd, &i, fmt.Sprintf("%s was undone.", i.ID))
 		},
 	})
 	oneWorkspace(cmd, &in.WorkspaceID)
@@ -353,7 +353,7 @@ func (c *cli) importUndo() *cobra.Command {
 func (c *cli) importList() *cobra.Command {
 	in := importIn{}
 	cmd := c.jsonFlag(&cobra.Command{
-		Use: "list", Short: "List imports, the newest first", Args: noArgs,
+		Use: "list", Short: "List imports, newest first", Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if in.Limit < 1 || in.Limit > page.MaxLimit {
 				return usageError{fmt.Errorf("--limit must be from 1 to %d", page.MaxLimit)}
@@ -377,6 +377,6 @@ func (c *cli) importList() *cobra.Command {
 		},
 	})
 	oneWorkspace(cmd, &in.WorkspaceID)
-	cmd.Flags().IntVar(&in.Limit, "limit", page.DefaultLimit, "how many")
+	cmd.Flags().IntVar(&in.Limit, "limit", page.DefaultLimit, "number of imports")
 	return cmd
 }

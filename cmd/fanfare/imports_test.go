@@ -47,7 +47,7 @@ func (p *testInstall) imports() {
 	}
 	write("day;cost;what\n03/04/2026;1.234,50;7\n")
 	wants(p.T, p.run(1, "import", file, "--yes").Errors, "date_format")
-	wants(p.T, p.run(0, "import", file, "--date-format", "DD/MM/YYYY", "--dry-run").Out, "november.csv", `delimiter ";"`, `decimal ","`, "cost", "spend", "1234.5", "2026-04-03", "Nothing was stored.")
+	wants(p.T, p.run(0, "import", file, "--date-format", "DD/MM/YYYY", "--dry-run").Out, "november.csv", `delimiter ";"`, `decimal ","`, "cost", "spend", "1234.5", "2026-04-03", "Nothing was imported.")
 	wants(p.T, p.run(2, "import", file, "--date-format", "DD/MM/YYYY").Errors, "--yes")
 	wants(p.T, p.run(2, "import", file, "--map", "what", "--yes").Errors, "column=field")
 
@@ -57,11 +57,11 @@ func (p *testInstall) imports() {
 		p.Errorf("got %+v want it committed as told", i)
 	}
 	write("day,clicks\n2026-11-01,1\n2026-11-02,x\n")
-	wants(p.T, p.run(1, "import", file, "--yes").Errors, "1 of 2 rows are wrong", "--skip-errors")
-	wants(p.T, p.run(0, "import", file, "--yes", "--skip-errors").Out, "1 rows are stored", "fanfare import undo imp_")
+	wants(p.T, p.run(1, "import", file, "--yes").Errors, "1 of 2 rows are invalid", "--skip-errors")
+	wants(p.T, p.run(0, "import", file, "--yes", "--skip-errors").Out, "Imported 1 rows", "fanfare import undo imp_")
 
 	wants(p.T, p.run(0, "import", "list").Out, "ID", "STATUS", string(i.ID), "committed", "ready", "november.csv", "till")
-	wants(p.T, p.run(0, "import", "undo", string(i.ID)).Out, "is undone")
+	wants(p.T, p.run(0, "import", "undo", string(i.ID)).Out, "was undone")
 	wants(p.T, p.run(exitConflict, "import", "undo", string(i.ID)).Errors, "undone")
 	p.run(exitNotFound, "import", filepath.Join(p.TempDir(), "nothing.csv"), "--yes")
 	p.run(exitUsage, "import", "list", "--limit", "0")

@@ -13,7 +13,7 @@ func clockFault() error {
 	// A build without a date skips the check.
 	built, err := time.Parse(time.RFC3339, buildDate)
 	if t := now(); err == nil && t.Before(built) {
-		return fmt.Errorf("the clock says %s, which is before this program was built (%s): set it by NTP", t.UTC().Format(time.RFC3339), buildDate)
+		return fmt.Errorf("the clock is at %s, before the build date of this program (%s): synchronize it with NTP", t.UTC().Format(time.RFC3339), buildDate)
 	}
 	return nil
 }
@@ -33,7 +33,7 @@ func machineWarnings(dir *datadir.Dir, connections int) []string {
 		list = append(list, fmt.Sprintf("the open-file limit of %d is below what %d connections need: raise it with ulimit -n %d", files.Cur, connections, connections+200))
 	}
 	if free, share, err := dir.Free(); err == nil && lowDisk(free, share) {
-		list = append(list, fmt.Sprintf("only %d MB (%.0f %%) are free on the disk of %s: make room before writes fail", free>>20, share*100, dir.Path()))
+		list = append(list, fmt.Sprintf("only %d MB (%.0f %%) are free on the disk of %s: free space before writes fail", free>>20, share*100, dir.Path()))
 	}
 	return list
 }

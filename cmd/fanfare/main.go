@@ -73,7 +73,7 @@ func explain(err error) string {
 		return err.Error() + "\n" + fix
 	}
 	if noSpace(err) && !strings.Contains(err.Error(), "is full") {
-		return err.Error() + "\nthe disk is full: make space free, then try again"
+		return err.Error() + "\nthe disk is full: free some space, then try again"
 	}
 	var f *fault.Error
 	if !errors.As(err, &f) || f.Code != fault.ValidationFailed {
@@ -125,7 +125,7 @@ func exitCode(err error) int {
 func (c *cli) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "fanfare",
-		Short:         "Marketing campaigns by program: a REST API in one binary",
+		Short:         "A REST API for marketing campaigns, in one binary",
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Version:       version,

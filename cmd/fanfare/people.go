@@ -30,19 +30,19 @@ func (c *cli) people() (app.SignInConfig, error) {
 		_, err := mail.New(p.Mail)
 		faults = append(faults, err)
 	} else if s.SMTPFrom != "" {
-		faults = append(faults, errors.New("smtp-from is set without smtp-url: set the server to send through, or leave both out"))
+		faults = append(faults, errors.New("smtp-from is set without smtp-url: set smtp-url, or remove smtp-from"))
 	}
 	if s.OIDCSecretFile != "" {
 		text, err := os.ReadFile(s.OIDCSecretFile)
 		if err != nil {
-			faults = append(faults, fmt.Errorf("oidc-client-secret-file: %w: name a file that can be read", err))
+			faults = append(faults, fmt.Errorf("oidc-client-secret-file: %w: use a file that the server can read", err))
 		}
 		p.OIDC.ClientSecret = secret.New(strings.TrimSpace(string(text)))
 	}
 	if s.OIDCIssuer != "" {
 		faults = append(faults, p.OIDC.Check())
 	} else if s.OIDCClientID+s.OIDCSecretFile+s.OIDCName != "" {
-		faults = append(faults, errors.New("single sign-on is set up without oidc-issuer: set its address, or leave the other oidc settings out"))
+		faults = append(faults, errors.New("other oidc settings are set without oidc-issuer: set oidc-issuer, or remove them"))
 	}
 	return p, errors.Join(faults...)
 }
@@ -74,11 +74,11 @@ func peopleOperations(a *app.App) map[string]control.Op {
 func (c *cli) userInvite() *cobra.Command {
 	var in userIn
 	cmd := c.jsonFlag(&cobra.Command{
-		Use: "invite", Short: "Make a link with which somebody joins a workspace and sets a password", Args: noArgs,
+		Use: "invite", Short: "Create an invite link for a new member of a workspace", Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.printLink(cmd, "user.invite", in) },
 	})
 	workspaceFlag(cmd, &in.WorkspaceID)
-	cmd.Flags().StringVar(&in.Email, "email", "", "e-mail of the user")
+	cmd.Flags().StringVar(&in.Email, "email", "", "email of the user")
 	cmd.Flags().StringVar(&in.Role, "role", string(account.Viewer), strings.Join(account.Roles, ", "))
 	require(cmd, "email")
 	return cmd
@@ -87,11 +87,11 @@ func (c *cli) userInvite() *cobra.Command {
 func (c *cli) userReset() *cobra.Command {
 	var in resetIn
 	cmd := c.jsonFlag(&cobra.Command{
-		Use: "reset", Short: "Make a link with which a user sets a new password", Args: noArgs,
+		Use: "reset", Short: "Create a link to reset the password of a user", Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.printLink(cmd, "user.reset", in) },
 	})
-	cmd.Flags().StringVar(&in.Email, "email", "", "e-mail of the user")
-	cmd.Flags().BoolVar(&in.Whole, "second-step", false, "also take away the second step, for a user who has lost it")
+	cmd.Flags().StringVar(&in.Email, "email", "", "email of the user")
+	cmd.Flags().BoolVar(&in.Whole, "second-step", false, "also remove the second factor, for a user who has lost it")
 	require(cmd, "email")
 	return cmd
 }
@@ -104,6 +104,6 @@ func (c *cli) printLink(cmd *cobra.Command, op string, in any) error {
 	if c.asJSON {
 		return printJSON(cmd.OutOrStdout(), out)
 	}
-	_, err := fmt.Fprintf(cmd.OutOrStdout(), "Link     %s\nExpires  %s\nIt works once; give it to the person and to nobody else.\n", out.URL, out.ExpiresAt)
+	_, err := fmt.Fprintf(cmd.OutOrStdout(), "Link     %s\nExpires  %s\nThe link works once. Send it only to this person.\n", out.URL, out.ExpiresAt)
 	return err
 }

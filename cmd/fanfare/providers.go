@@ -49,20 +49,20 @@ func providerOperations(a *app.App) map[string]control.Op {
 }
 
 func (c *cli) providerCommand() *cobra.Command {
-	return group("provider", "Language models that creatives can be generated with", c.providerSet(), c.providerList(), c.providerRemove())
+	return group("provider", "Manage the language models that generate creatives", c.providerSet(), c.providerList(), c.providerRemove())
 }
 
 // anyWorkspace adds the --workspace flag to a command that applies to one
 // workspace or to all.
 func anyWorkspace(cmd *cobra.Command, id *ident.ID) {
-	cmd.Flags().StringVar((*string)(id), "workspace", "", "id of the workspace (wks_…); without it, every workspace")
+	cmd.Flags().StringVar((*string)(id), "workspace", "", "workspace ID (wks_…); default is all workspaces")
 }
 
 func (c *cli) providerSet() *cobra.Command {
 	var in providerIn
 	var keyFile, input, output, image string
 	cmd := c.jsonFlag(&cobra.Command{
-		Use: "set KIND", Short: "Set up a model: " + strings.Join(provider.Kinds, ", ") + " (openai is also what vLLM, Ollama, LM Studio and llama.cpp speak)", Args: oneArg,
+		Use: "set KIND", Short: "Set up a model of " + strings.Join(provider.Kinds, ", ") + " (use openai for vLLM, Ollama, LM Studio and llama.cpp)", Args: oneArg,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.Kind = args[0]
 			var err error
@@ -81,21 +81,21 @@ func (c *cli) providerSet() *cobra.Command {
 			}
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s is set up with model %s.\n", out.Kind, out.Model)
 			if err == nil && !out.Priced {
-				_, err = fmt.Fprintln(cmd.OutOrStdout(), "Its price is not known: give --price-input and --price-output to have costs counted.")
+				_, err = fmt.Fprintln(cmd.OutOrStdout(), "Its price is unknown: set --price-input and --price-output to track costs.")
 			}
 			return err
 		},
 	})
 	anyWorkspace(cmd, &in.WorkspaceID)
 	f := cmd.Flags()
-	f.StringVar(&in.Settings.Model, "model", "", "name of the model")
-	f.StringVar(&in.Settings.ImageModel, "image-model", "", "name of the model that draws (default is the built-in renderer)")
-	f.StringVar(&in.Settings.BaseURL, "base-url", "", "where its API is (default is the vendor's)")
-	f.BoolVar(&in.Settings.Default, "default", false, "use it where a request names no provider")
-	f.StringVar(&keyFile, "key-file", "", "file with the API key, - for standard input; leave out where none is needed")
+	f.StringVar(&in.Settings.Model, "model", "", "model name")
+	f.StringVar(&in.Settings.ImageModel, "image-model", "", "name of the model that generates images (default is the built-in renderer)")
+	f.StringVar(&in.Settings.BaseURL, "base-url", "", "base URL of the API (default is the vendor's)")
+	f.BoolVar(&in.Settings.Default, "default", false, "use this model if a request names no provider")
+	f.StringVar(&keyFile, "key-file", "", "file with the API key, - for standard input; omit it if the API needs no key")
 	f.StringVar(&input, "price-input", "", "US dollars per million input tokens (default is the built-in table)")
 	f.StringVar(&output, "price-output", "", "US dollars per million output tokens")
-	f.StringVar(&image, "price-image", "0", "US dollars per picture")
+	f.StringVar(&image, "price-image", "0", "US dollars per image")
 	require(cmd, "model")
 	return cmd
 }
@@ -134,7 +134,7 @@ func readPrice(input, output, image string) (*llm.Price, error) {
 	}{{"price-input", input, &p.InputMicros}, {"price-output", output, &p.OutputMicros}, {"price-image", image, &p.ImageMicros}} {
 		amount, reason := money.Parse(part.text, 2)
 		if reason != "" || amount.Micros < 0 {
-			return nil, usageError{fmt.Errorf("--%s must be an amount of US dollars such as 2.50; give input and output together", part.flag)}
+			return nil, usageError{fmt.Errorf("--%s must be an amount in US dollars such as 2.50; set --price-input and --price-output together", part.flag)}
 		}
 		*part.to = amount.Micros
 	}
@@ -144,7 +144,7 @@ func readPrice(input, output, image string) (*llm.Price, error) {
 func (c *cli) providerList() *cobra.Command {
 	var in providerIn
 	cmd := c.jsonFlag(&cobra.Command{
-		Use: "list", Short: "List the models that are set up, without their keys", Args: noArgs,
+		Use: "list", Short: "List the configured models, without their API keys", Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var out []provider.Listed
 			if err := c.call(cmd, "provider.list", in, &out); err != nil {
@@ -174,7 +174,7 @@ func (c *cli) providerList() *cobra.Command {
 func (c *cli) providerRemove() *cobra.Command {
 	var in providerIn
 	cmd := &cobra.Command{
-		Use: "remove KIND", Short: "Forget a model and its key", Args: oneArg,
+		Use: "remove KIND", Short: "Remove a model and its API key", Args: oneArg,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.Kind = args[0]
 			return c.call(cmd, "provider.remove", in, &nothing{})

@@ -60,7 +60,7 @@ func (p *testInstall) providers(w madeWorkspace) {
 		p.Errorf("got %+v", l)
 	}
 	text := p.run(0, "provider", "set", "anthropic", "--model", "unheard-of", "--key-file", file).Out
-	wants(p.T, text, "anthropic is set up with model unheard-of.", "price is not known")
+	wants(p.T, text, "anthropic is set up with model unheard-of.", "price is unknown")
 	if text := p.run(0, "provider", "set", "gemini", "--workspace", w.WorkspaceID, "--model", "gemini-3.6-flash").Out; strings.Contains(text, "not known") {
 		p.Errorf("got %q", text)
 	}

@@ -57,7 +57,7 @@ func ratesOperations(a *app.App) map[string]control.Op {
 }
 
 func (c *cli) ratesCommand() *cobra.Command {
-	return group("rates", "Exchange rates that amounts are converted with", c.ratesImport(), c.ratesList())
+	return group("rates", "Manage exchange rates", c.ratesImport(), c.ratesList())
 }
 
 // ratesBatch is how many rates one call sends, which the server writes in one
@@ -79,7 +79,7 @@ type ratesImported struct {
 func (c *cli) ratesImport() *cobra.Command {
 	var in ratesIn
 	cmd := c.jsonFlag(&cobra.Command{
-		Use: "import FILE|-", Short: "Store the euro's reference rates: eurofxref.csv, eurofxref-hist.csv or the data portal's CSV of the European Central Bank", Args: oneArg,
+		Use: "import FILE|-", Short: "Import euro reference rates of the European Central Bank: eurofxref.csv, eurofxref-hist.csv or a CSV of its data portal", Args: oneArg,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			book, err := readRates(args[0], cmd.InOrStdin())
 			if err != nil {
@@ -91,12 +91,12 @@ func (c *cli) ratesImport() *cobra.Command {
 			}
 			if len(out.Skipped) > 0 {
 				codes := slices.Sorted(maps.Keys(out.Skipped))
-				fmt.Fprintln(cmd.ErrOrStderr(), "warning: rates of "+strings.Join(codes, ", ")+" were skipped: no such currencies are known here")
+				fmt.Fprintln(cmd.ErrOrStderr(), "warning: rates of "+strings.Join(codes, ", ")+" were skipped: these currencies are not supported")
 			}
 			if c.asJSON {
 				return printJSON(cmd.OutOrStdout(), out)
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%d rates in %d currencies for %d days, %s to %s: %d were new or changed.\n%d more were carried over days without publication.\n",
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%d rates in %d currencies for %d days, %s to %s: %d were new or changed.\n%d more were carried over to days without published rates.\n",
 				out.Rates, out.Currencies, out.Days, out.StartDate, out.EndDate, out.Written, out.Carried)
 			return err
 		},
@@ -146,7 +146,7 @@ func (c *cli) ratesList() *cobra.Command {
 	var codes []string
 	var first, last string
 	cmd := c.jsonFlag(&cobra.Command{
-		Use: "list", Short: "List the rates that hold for a workspace, the newest first", Args: noArgs,
+		Use: "list", Short: "List the exchange rates that apply to a workspace, newest first", Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := in.narrow(codes, first, last); err != nil {
 				return err
@@ -171,10 +171,10 @@ func (c *cli) ratesList() *cobra.Command {
 	})
 	anyWorkspace(cmd, &in.WorkspaceID)
 	f := cmd.Flags()
-	f.StringSliceVar(&codes, "currency", nil, "only these currencies")
+	f.StringSliceVar(&codes, "currency", nil, "only these currencies, separated by commas")
 	f.StringVar(&first, "start", "", "first day, such as 2026-11-01")
 	f.StringVar(&last, "end", "", "last day")
-	f.IntVar(&in.Limit, "limit", 40, "how many")
+	f.IntVar(&in.Limit, "limit", 40, "number of rates")
 	return cmd
 }
 

@@ -105,7 +105,7 @@ var refusals = []refusal{
 	}, []string{"with --assets"}},
 	{"no past", flags("--history-days", "30"), []string{"history-days 30", "use 90 to 1096"}},
 	{"no requests", flags("--max-in-flight", "0"), []string{"max-in-flight 0", "use 1 or more"}},
-	{"no patience", flags("--drain-delay", "-1s"), []string{"drain-delay -1s", "use 0s or more"}},
+	{"negative drain delay", flags("--drain-delay", "-1s"), []string{"drain-delay -1s", "use 0s or more"}},
 	{"negative connections", flags("--max-connections", "-1"), []string{"negative", "0 for the default"}},
 	{"port in use", func(t *testing.T, _ *testInstall) []string {
 		ln, err := net.Listen("tcp", "127.0.0.1:0")
@@ -168,7 +168,7 @@ func TestClockBeforeBuild(t *testing.T) {
 		if res.Code != exitConfig {
 			t.Errorf("%s: got code %d", command, res.Code)
 		}
-		wants(t, res.Out+res.Errors, "before this program was built (2099-01-01T00:00:00Z)", "set it by NTP", "cors-origins is *")
+		wants(t, res.Out+res.Errors, "before the build date of this program (2099-01-01T00:00:00Z)", "synchronize it with NTP", "cors-origins is *")
 	}
 	if res := program.Run(t, binary, t.TempDir(), nil, "version"); res.Out != "fanfare dev 2099-01-01T00:00:00Z\n" {
 		t.Errorf("got %q", res.Out)

@@ -31,7 +31,7 @@ const restoreMark = databaseFile + "-restoring"
 // interrupted returns an error if a restore was killed before it was done.
 func interrupted(dir *datadir.Dir) error {
 	if _, err := os.Stat(dir.Path(restoreMark)); err == nil {
-		return fmt.Errorf("a restore of %s was interrupted: run `fanfare backup restore` again, which begins anew", dir.Path(databaseFile))
+		return fmt.Errorf("a restore of %s was interrupted: run `fanfare backup restore` again, which starts over", dir.Path(databaseFile))
 	}
 	return nil
 }
@@ -150,15 +150,15 @@ type restoredFile struct {
 	engine   *duckdb.Engine
 }
 
-// begin creates an empty facts file. It keeps an existing one under another
-// name.
-func (f *restoredFile) begin(ctx context.Context) error {
+// createFile creates an empty facts file. It keeps an existing one under
+// another name.
+func (f *restoredFile) createFile(ctx context.Context) error {
 	kept, err := duckdb.Retire(f.dir)
 	if err != nil {
 		return configError{err}
 	}
 	if info, err := os.Stat(kept); kept != "" && err == nil {
-		fmt.Fprintf(f.warnings, "warning: there are metrics in %s, last written %s. They are not used any more and kept in %s. Metrics that came after the backup are read again from the platforms; send your own data again.\n", f.dir, info.ModTime().UTC().Format(time.RFC3339), kept)
+		fmt.Fprintf(f.warnings, "warning: %s had metrics, last written %s. They are no longer used and are kept in %s. Metrics newer than the backup are synced again from the platforms; send your own data again.\n", f.dir, info.ModTime().UTC().Format(time.RFC3339), kept)
 	}
 	f.engine, err = duckdb.Open(ctx, f.dir, duckdb.Options{Now: now, Log: quietLog})
 	if err != nil {
@@ -169,7 +169,7 @@ func (f *restoredFile) begin(ctx context.Context) error {
 
 // Fill implements backup.Facts.
 func (f *restoredFile) Fill(ctx context.Context, r io.Reader) error {
-	if err := f.begin(ctx); err != nil {
+	if err := f.createFile(ctx); err != nil {
 		return err
 	}
 	return f.engine.Fill(ctx, r)
@@ -180,7 +180,7 @@ func (f *restoredFile) Dump(ctx context.Context, w io.Writer) error { return f.e
 
 func (f *restoredFile) finish(ctx context.Context) error {
 	if f.engine == nil {
-		return f.begin(ctx)
+		return f.createFile(ctx)
 	}
 	return factsfile.Claim(ctx, f.config, f.engine)
 }

@@ -25,23 +25,23 @@ type sandboxIn struct {
 func (c *cli) sandboxCommand() *cobra.Command {
 	in := sandboxIn{Options: sandbox.Options{Now: now}}
 	cmd := &cobra.Command{
-		Use: "sandbox", Short: "Play the ad platforms, with made-up accounts to try connections on", Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return in.run(cmd) },
+		Use: "sandbox", Short: "Simulate the ad platforms, with test accounts for trying connections", Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return in.runServer(cmd) },
 	}
 	f := cmd.Flags()
 	f.StringVar(&in.listen, "listen", "127.0.0.1:8787", "address and port to serve plain HTTP on")
-	f.BoolVar(&in.anywhere, "listen-anywhere", false, "allow --listen with an address that other machines reach")
-	f.Int64Var(&in.Seed, "seed", 1, "what all accounts and figures are made from")
+	f.BoolVar(&in.anywhere, "listen-anywhere", false, "allow a --listen address that other machines can reach")
+	f.Int64Var(&in.Seed, "seed", 1, "seed of the simulated accounts and metrics")
 	f.StringVar(&in.Currency, "currency", "USD", "currency of the accounts")
 	f.StringVar(&in.Timezone, "timezone", "UTC", "time zone of the accounts")
-	f.IntVar(&in.Scale, "scale", 1, fmt.Sprintf("how many times each account has its campaigns, up to %d", sandbox.MaxScale))
-	f.StringVar(&in.State, "state", "", "file that keeps what callers did (default: forget it)")
+	f.IntVar(&in.Scale, "scale", 1, fmt.Sprintf("multiplies the campaigns of each account, up to %d", sandbox.MaxScale))
+	f.StringVar(&in.State, "state", "", "file that stores changes made by callers (default is memory only)")
 	return cmd
 }
 
-func (in *sandboxIn) run(cmd *cobra.Command) error {
+func (in *sandboxIn) runServer(cmd *cobra.Command) error {
 	if addr, err := netip.ParseAddrPort(in.listen); !in.anywhere && (err != nil || !addr.Addr().IsLoopback()) {
-		return usageError{fmt.Errorf("--listen %s is not a loopback address: the sandbox speaks plain HTTP and lets in whoever asks; use one such as 127.0.0.1:8787, or add --listen-anywhere", in.listen)}
+		return usageError{fmt.Errorf("--listen %s is not a loopback address: the sandbox uses plain HTTP and accepts every caller; use one such as 127.0.0.1:8787, or add --listen-anywhere", in.listen)}
 	}
 	sandbox, err := sandbox.New(in.Options)
 	if err != nil {
@@ -62,7 +62,7 @@ func (in *sandboxIn) run(cmd *cobra.Command) error {
 // welcome prints how to use the started sandbox.
 func (in *sandboxIn) welcome(cmd *cobra.Command, sandbox *sandbox.Server, url string) error {
 	w := cmd.OutOrStdout()
-	fmt.Fprintf(w, "Ad platforms of sandbox %d at %s\n\n", in.Seed, url)
+	fmt.Fprintf(w, "Sandbox ad platforms (seed %d) at %s\n\n", in.Seed, url)
 	var rows [][]string
 	for _, a := range sandbox.Addresses() {
 		rows = append(rows, []string{a.Platform, a.AccountID, url + a.Prefix})
@@ -70,7 +70,7 @@ func (in *sandboxIn) welcome(cmd *cobra.Command, sandbox *sandbox.Server, url st
 	if err := table(w, "PLATFORM\tACCOUNT\tADDRESS", rows); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "\nTokens for all of them:\n\ncurl -s -X POST %s/_sandbox/grants\n\nControls below %s/_sandbox/: grants, truth, clock, faults, journal, seed.\nStop with Ctrl-C.\n", url, url)
+	_, err := fmt.Fprintf(w, "\nGet tokens for all of them:\n\ncurl -s -X POST %s/_sandbox/grants\n\nControls under %s/_sandbox/: grants, truth, clock, faults, journal, seed.\nStop with Ctrl-C.\n", url, url)
 	return err
 }
 

@@ -30,7 +30,7 @@ func TestSandbox(t *testing.T) {
 			t.Fatalf("the sandbox is not there: %s%s", s.Out, s.Log)
 		}
 	}
-	wants(t, s.Out.String(), "sandbox 42", "PLATFORM", url+"/meta", url+"/_sandbox/grants")
+	wants(t, s.Out.String(), "seed 42", "PLATFORM", url+"/meta", url+"/_sandbox/grants")
 	resp, err := http.Post(url+"/_sandbox/grants", "application/json", nil)
 	if err != nil {
 		t.Fatal(err)

@@ -46,9 +46,9 @@ func (c *cli) serveCommand() *cobra.Command {
 			// The server also runs without the link, for example with a
 			// read-only database.
 			if err := s.logSetupURL(cmd.Context()); err != nil {
-				s.log.Error("link to set up the owner not created: check that the database accepts changes", "error", err)
+				s.log.Error("owner setup link not created: check that the database accepts writes", "error", err)
 			}
-			return s.run(cmd.Context())
+			return s.serveUntilDone(cmd.Context())
 		},
 	}
 }
@@ -144,7 +144,7 @@ func (c *cli) storeFault(ctx context.Context, dir *datadir.Dir) error {
 func (s *server) start(ctx context.Context, c *cli, lc listen.Config) (err error) {
 	if s.listener, err = listen.Open(ctx, lc, now, s.log); err != nil {
 		if errors.Is(err, syscall.EADDRINUSE) {
-			err = fmt.Errorf("%w: stop what uses it, or choose another port with --listen or FANFARE_LISTEN", err)
+			err = fmt.Errorf("%w: stop the program that uses it, or choose another port with --listen or FANFARE_LISTEN", err)
 		}
 		return configError{err}
 	}
@@ -185,7 +185,7 @@ func skewFault(ctx context.Context, e store.Engine, db *store.DB) error {
 		return err
 	}
 	if skew += moved; skew.Abs() > maxSkew {
-		return fmt.Errorf("this machine's clock and the database's are %s apart: set both by NTP", skew.Round(time.Second).Abs())
+		return fmt.Errorf("the clocks of this machine and of the database differ by %s: synchronize both with NTP", skew.Round(time.Second).Abs())
 	}
 	return nil
 }
@@ -213,8 +213,8 @@ func (s *server) openAdmin(addr string) error {
 	return nil
 }
 
-// run serves until ctx ends, then drains.
-func (s *server) run(ctx context.Context) error {
+// serveUntilDone serves until ctx ends, then drains.
+func (s *server) serveUntilDone(ctx context.Context) error {
 	background, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	var wg sync.WaitGroup

@@ -86,7 +86,7 @@ func TestServeProxy(t *testing.T) {
 		}
 	}
 	p.server = s
-	wants(t, p.run(0, append([]string{"doctor"}, args...)...).Out, "mode proxy is set up", "1 trusted", "answers", "--public-url is not set")
+	wants(t, p.run(0, append([]string{"doctor"}, args...)...).Out, "mode proxy is set up", "1 trusted", "responds", "--public-url is not set")
 	client.CloseIdleConnections()
 	s.Stop()
 }
@@ -132,7 +132,7 @@ func TestServeWrongProxy(t *testing.T) {
 	if status, body := me(); status != http.StatusOK {
 		t.Errorf("got %d %s want the key to work", status, body)
 	}
-	wants(t, p.run(0, examine...).Out, "ok    proxy", "leads here over HTTPS")
+	wants(t, p.run(0, examine...).Out, "ok    proxy", "reaches this server over HTTPS")
 	front.Client().CloseIdleConnections()
 	s.Stop()
 }

@@ -40,7 +40,7 @@ func (c *cli) alone(cmd *cobra.Command) (*datadir.Dir, error) {
 
 func (c *cli) migrateCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "migrate", Short: "Bring the database's schema up to date (a server does so at its start)", Args: noArgs,
+		Use: "migrate", Short: "Migrate the database schema (a server does this when it starts)", Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := c.loadStore(cmd); err != nil {
 				return err
@@ -50,7 +50,7 @@ func (c *cli) migrateCommand() *cobra.Command {
 				return err
 			}
 			if len(steps) == 0 {
-				steps = []string{"nothing to do"}
+				steps = []string{"the schema is up to date"}
 			}
 			_, err = fmt.Fprintln(cmd.OutOrStdout(), strings.Join(steps, "\n"))
 			return err
@@ -82,7 +82,7 @@ func (c *cli) migrate(ctx context.Context, w io.Writer) ([]string, error) {
 
 func (c *cli) backupCommand() *cobra.Command {
 	create := &cobra.Command{
-		Use: "create FILE", Short: "Write a backup while the server goes on", Args: oneArg,
+		Use: "create FILE", Short: "Create a backup, also while the server runs", Args: oneArg,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			path, err := filepath.Abs(args[0])
 			if err != nil {
@@ -99,7 +99,7 @@ func (c *cli) backupCommand() *cobra.Command {
 		},
 	}
 	verify := &cobra.Command{
-		Use: "verify FILE", Short: "Check every byte of a backup", Args: oneArg,
+		Use: "verify FILE", Short: "Verify the checksums of a backup", Args: oneArg,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := backup.Verify(args[0], bar(cmd.ErrOrStderr(), "backup.verify"))
 			if err != nil {
@@ -109,7 +109,7 @@ func (c *cli) backupCommand() *cobra.Command {
 		},
 	}
 	restore := &cobra.Command{
-		Use: "restore FILE", Short: "Fill an empty data folder or database from a backup", Args: oneArg,
+		Use: "restore FILE", Short: "Restore a backup into an empty data folder or database", Args: oneArg,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir, err := c.alone(cmd)
 			if err != nil {
@@ -123,7 +123,7 @@ func (c *cli) backupCommand() *cobra.Command {
 			return printJSON(cmd.OutOrStdout(), s)
 		},
 	}
-	return group("backup", "Backups, the same file for every engine", create, verify, restore)
+	return group("backup", "Create, verify and restore backups", create, verify, restore)
 }
 
 // factsConfig returns the configuration for commands that open the facts
@@ -145,7 +145,7 @@ func bar(w io.Writer, name string) func(done, total int64) {
 
 func (c *cli) auditCommand() *cobra.Command {
 	verify := c.jsonFlag(&cobra.Command{
-		Use: "verify", Short: "Check that no entry of the audit log was changed, removed or moved", Args: noArgs,
+		Use: "verify", Short: "Verify that no audit log entry was changed, removed or moved", Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var out store.AuditReport
 			if err := c.call(cmd, "audit.verify", nothing{}, &out); err != nil {
@@ -163,17 +163,17 @@ func (c *cli) auditCommand() *cobra.Command {
 				}
 			}
 			if len(out.Faults) > 0 {
-				return fmt.Errorf("the audit log was tampered with at %d places", len(out.Faults))
+				return fmt.Errorf("%d entries of the audit log were changed, removed or moved", len(out.Faults))
 			}
 			return nil
 		},
 	})
-	return group("audit", "The audit log", verify)
+	return group("audit", "Verify the audit log", verify)
 }
 
 func (c *cli) openapiCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "openapi", Short: "Print the contract", Args: noArgs,
+		Use: "openapi", Short: "Print the OpenAPI document", Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := cmd.OutOrStdout().Write(api.YAML)
 			return err
@@ -183,7 +183,7 @@ func (c *cli) openapiCommand() *cobra.Command {
 
 func (c *cli) trustCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "trust", Short: "Make this machine trust the local certificate authority", Args: noArgs,
+		Use: "trust", Short: "Install the local certificate authority on this machine", Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := c.load(cmd); err != nil {
 				return err
@@ -194,7 +194,7 @@ func (c *cli) trustCommand() *cobra.Command {
 			}
 			file := authorityFile(dir)
 			if _, err := os.Stat(file); err != nil {
-				return fmt.Errorf("there is no local authority in %s yet: start `fanfare serve` once, or name the folder with --data", dir.Path())
+				return fmt.Errorf("there is no local certificate authority in %s yet: start `fanfare serve` once, or set --data to its folder", dir.Path())
 			}
 			err = listen.Trust(file, func(name string, args ...string) error {
 				run := exec.CommandContext(cmd.Context(), name, args...)
@@ -228,7 +228,7 @@ const dialTime = 2 * time.Second
 
 func (c *cli) masterKeyCommand() *cobra.Command {
 	rotate := &cobra.Command{
-		Use: "rotate", Short: "Make a new master key, put all secrets under it and drop the old one", Args: noArgs,
+		Use: "rotate", Short: "Create a new master key, re-encrypt all secrets with it and delete the old one", Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var out seal.Rotated
 			if err := c.call(cmd, "master_key.rotate", nothing{}, &out); err != nil {
@@ -238,7 +238,7 @@ func (c *cli) masterKeyCommand() *cobra.Command {
 		},
 	}
 	accept := &cobra.Command{
-		Use: "accept", Short: "Make this node's master key that of all nodes, when theirs is lost; secrets have to be entered again", Args: noArgs,
+		Use: "accept", Short: "Use this node's master key for all nodes if theirs is lost; secrets must be entered again", Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var out acceptedKey
 			if err := c.call(cmd, "master_key.accept", nothing{}, &out); err != nil {
@@ -247,7 +247,7 @@ func (c *cli) masterKeyCommand() *cobra.Command {
 			return printJSON(cmd.OutOrStdout(), out)
 		},
 	}
-	return group("master-key", "The key that seals other keys at rest", rotate, accept)
+	return group("master-key", "Manage the master key, which encrypts stored secrets", rotate, accept)
 }
 
 // acceptedKey is the result of `fanfare master-key accept`.

@@ -28,8 +28,7 @@ type Workspace struct {
 	// EndlessKeys allows API keys without expiry.
 	EndlessKeys bool `json:"endless_keys"`
 	// Founder is the user whose workspaces share turns, empty if it is not
-	// known. It never changes, so that making somebody else the owner gives
-	// nobody more turns.
+	// known. It never changes, so that a new owner does not get more turns.
 	Founder ident.ID `json:"-"`
 }
 
@@ -61,9 +60,9 @@ type User struct {
 	Service   bool          `json:"service"`
 	CreatedAt clock.Instant `json:"created_at"`
 	// Founder is the founder of the workspaces that the user creates, empty for
-	// the user's own id. A user who was invited has the founder of the workspace
-	// that the first invitation was for, so that inviting people gives nobody
-	// more turns.
+	// the user's own id. An invited user has the founder of the workspace of
+	// the first invitation. So a founder cannot get more turns by inviting
+	// users.
 	Founder ident.ID `json:"-"`
 }
 

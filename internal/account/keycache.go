@@ -242,7 +242,7 @@ func (c *Caller) revokeReason(now clock.Instant) string {
 		used = *c.Key.LastUsedAt
 	}
 	switch {
-	case gone(c.InactiveAt, now):
+	case leftLongAgo(c.InactiveAt, now):
 		return "owner_inactive"
 	case used.Add(365*24*time.Hour) <= now:
 		return "unused"
@@ -250,9 +250,9 @@ func (c *Caller) revokeReason(now clock.Instant) string {
 	return ""
 }
 
-// gone reports whether a member left so long ago that the member's keys are
-// revoked.
-func gone(since *clock.Instant, now clock.Instant) bool {
+// leftLongAgo reports whether a member left so long ago that the member's keys
+// are revoked.
+func leftLongAgo(since *clock.Instant, now clock.Instant) bool {
 	return since != nil && since.Add(30*24*time.Hour) <= now
 }
 

@@ -19,7 +19,7 @@ import (
 
 // TestK9Bookkeeping checks what is stored about the use of a key.
 func TestK9Bookkeeping(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, w *keyFixture) {
 		o, cache := newTestWorkspace(t, w), w.Keys
 		secret, k := o.key(o.Owner, account.KeyOptions{})
 		c, err := cache.Caller(t.Context(), account.HashSecret(secret))
@@ -48,13 +48,13 @@ func TestK9Bookkeeping(t *testing.T) {
 		leak := account.NewSecret(rand.Reader)
 		use(5, "two "+leak)
 		flush()
-		got := o.read(k.ID)
+		got := o.readKey(k.ID)
 		want := "two " + account.Mask(leak)
 		if got.Requests30d != 112 || got.LastAddress != "203.0.113.9" || got.LastAgent != want || *got.LastUsedAt != clock.At(w.Clock.Now()) {
 			t.Errorf("got %+v, want 112 requests, the last by %q now", got, want)
 		}
 		w.Clock.Advance(day)
-		if got := o.read(k.ID).Requests30d; got != 5 {
+		if got := o.readKey(k.ID).Requests30d; got != 5 {
 			t.Errorf("got %d requests 30 days after the first 107, want 5", got)
 		}
 	})

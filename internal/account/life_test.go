@@ -23,45 +23,45 @@ import (
 
 const day = 24 * time.Hour
 
-// world is a store with the cache of keys.
-type world struct {
+// keyFixture is a store with the cache of keys.
+type keyFixture struct {
 	*storetest.Fixture
 	Keys *account.KeyCache
 }
 
-// newWorld opens a store in memory. shared reports that other nodes change it,
-// too.
-func newWorld(t *testing.T, shared bool) *world {
+// newKeyFixture opens a store in memory. shared reports that other nodes change
+// it, too.
+func newKeyFixture(t *testing.T, shared bool) *keyFixture {
 	t.Helper()
 	w := storetest.NewFixture(t, sqlitetest.Open(t))
 	keys := account.NewKeyCache(w.DB.Accounts(), w.Accounts, shared, w.Clock.Now)
 	w.DB.OnAuth(keys.Forget)
-	return &world{w, keys}
+	return &keyFixture{w, keys}
 }
 
 // each runs a test on the only node of a store and on one of several.
-func each(t *testing.T, test func(t *testing.T, w *world)) {
+func each(t *testing.T, test func(t *testing.T, w *keyFixture)) {
 	t.Helper()
 	for name, shared := range map[string]bool{"only node": false, "one of several nodes": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			test(t, newWorld(t, shared))
+			test(t, newKeyFixture(t, shared))
 		})
 	}
 }
 
 // testWorkspace is a workspace with the services to change it.
 type testWorkspace struct {
-	*world
+	*keyFixture
 	t   *testing.T
 	acc *account.Service
 	// Owner is the email of its owner.
 	Owner string
 }
 
-func newTestWorkspace(t *testing.T, w *world) *testWorkspace {
+func newTestWorkspace(t *testing.T, w *keyFixture) *testWorkspace {
 	t.Helper()
-	o := &testWorkspace{&world{w.Another(), w.Keys}, t, w.Accounts, ""}
+	o := &testWorkspace{&keyFixture{w.Another(), w.Keys}, t, w.Accounts, ""}
 	members, err := o.acc.Members(t.Context(), o.Workspace)
 	if err != nil {
 		t.Fatal(err)
@@ -87,8 +87,8 @@ func (o *testWorkspace) key(email string, opt account.KeyOptions) (string, accou
 	return secret, k
 }
 
-// read returns a key as it is stored.
-func (o *testWorkspace) read(id ident.ID) account.Key {
+// readKey returns a key as it is stored.
+func (o *testWorkspace) readKey(id ident.ID) account.Key {
 	o.t.Helper()
 	keys, err := o.acc.Keys(context.Background(), o.Workspace)
 	if err != nil {
@@ -140,7 +140,7 @@ func (o *testWorkspace) sweep() {
 // list and lifetime of the old one. Both work during the overlap, then only the
 // new one.
 func TestK7Rotate(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, w *keyFixture) {
 		for _, overlap := range []time.Duration{0, time.Hour, 24 * time.Hour, 7 * day} {
 			o := newTestWorkspace(t, w)
 			opt := account.KeyOptions{Lifetime: 90 * day, Scopes: account.Scopes{"campaigns": account.Read}, Addresses: []netip.Prefix{netip.MustParsePrefix("203.0.113.0/24")}}
@@ -175,7 +175,7 @@ func TestK7Rotate(t *testing.T) {
 // TestK7RotateShortens checks that an overlap never extends the old key's
 // expiry, and that a key without expiry is replaced by one without expiry.
 func TestK7RotateShortens(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, w *keyFixture) {
 		o := newTestWorkspace(t, w)
 		rotate := func(id ident.ID) account.Key {
 			t.Helper()
@@ -213,7 +213,7 @@ func TestK7RotateShortens(t *testing.T) {
 // TestK8Revoke checks that a revocation takes effect at once and permanently,
 // has one audit entry, and keeps its reason.
 func TestK8Revoke(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, w *keyFixture) {
 		o := newTestWorkspace(t, w)
 		secret, k := o.key(o.Owner, account.KeyOptions{})
 		o.wantAuthFault(secret, "")
@@ -224,7 +224,7 @@ func TestK8Revoke(t *testing.T) {
 			o.wantAuthFault(secret, fault.APIKeyRevoked)
 			w.Clock.Advance(time.Hour)
 		}
-		if got := o.read(k.ID); got.Reason != "first" || *got.RevokedAt != clock.At(storetest.Start) {
+		if got := o.readKey(k.ID); got.Reason != "first" || *got.RevokedAt != clock.At(storetest.Start) {
 			t.Errorf("got %s at %v, want first at %v", got.Reason, got.RevokedAt, storetest.Start)
 		}
 		if got := o.eventCount("api_key.revoked"); got != 1 {
@@ -236,7 +236,7 @@ func TestK8Revoke(t *testing.T) {
 // TestK8RevokeWins checks that concurrent changes based on the active key
 // neither undo a revocation nor extend an expiry.
 func TestK8RevokeWins(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, w *keyFixture) {
 		o, ctx := newTestWorkspace(t, w), t.Context()
 		accounts := w.DB.Accounts()
 		note := account.Note{Cause: record.Cause{Workspace: o.Workspace, Actor: record.System}, At: clock.At(w.Clock.Now()), Action: "test"}
@@ -248,7 +248,7 @@ func TestK8RevokeWins(t *testing.T) {
 		if err := accounts.SaveKey(ctx, before, note); err != nil {
 			t.Fatal(err)
 		}
-		if got, want := o.read(before.ID).ExpiresAt, clock.At(w.Clock.Now().Add(time.Hour)); got == nil || *got != want {
+		if got, want := o.readKey(before.ID).ExpiresAt, clock.At(w.Clock.Now().Add(time.Hour)); got == nil || *got != want {
 			t.Errorf("got an end at %v after a notice from an old copy, want %v", got, want)
 		}
 		endless := before
@@ -256,7 +256,7 @@ func TestK8RevokeWins(t *testing.T) {
 		if err := accounts.SaveKey(ctx, endless, note); err != nil {
 			t.Fatal(err)
 		}
-		if o.read(before.ID).ExpiresAt == nil {
+		if o.readKey(before.ID).ExpiresAt == nil {
 			t.Error("got the end taken away by an old copy")
 		}
 		if _, err := o.acc.Revoke(ctx, storetest.Operator, o.Workspace, before.ID, "stolen"); err != nil {
@@ -266,7 +266,7 @@ func TestK8RevokeWins(t *testing.T) {
 			t.Fatal(err)
 		}
 		o.wantAuthFault(secret, fault.APIKeyRevoked)
-		if got := o.read(before.ID).Reason; got != "stolen" {
+		if got := o.readKey(before.ID).Reason; got != "stolen" {
 			t.Errorf("got reason %q, want stolen", got)
 		}
 		successor := account.NewKey{Key: before, Hash: account.Hash{1}}
@@ -282,7 +282,7 @@ func TestK8RevokeWins(t *testing.T) {
 // workspace. Revoked and expired keys do not count, and a key can be rotated at
 // the limit.
 func TestK9Limits(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, w *keyFixture) {
 		o := newTestWorkspace(t, w)
 		create := func(email string, opt account.KeyOptions) error {
 			opt.Name = "key"
@@ -326,7 +326,7 @@ func TestK9Limits(t *testing.T) {
 
 // TestK9LimitHoldsTogether checks the limit with concurrent requests.
 func TestK9LimitHoldsTogether(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, w *keyFixture) {
 		o := newTestWorkspace(t, w)
 		var wg sync.WaitGroup
 		for range 40 {
@@ -347,7 +347,7 @@ func TestK9LimitHoldsTogether(t *testing.T) {
 
 // TestCreateKeyRefusals checks the invalid inputs of a new key.
 func TestCreateKeyRefusals(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, w *keyFixture) {
 		o := newTestWorkspace(t, w)
 		o.member("left@example.com", account.Editor)
 		if _, err := o.acc.Remove(t.Context(), storetest.Operator, o.Workspace, "left@example.com"); err != nil {

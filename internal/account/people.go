@@ -70,7 +70,7 @@ func (s *Service) WorkspacesOf(ctx context.Context, user ident.ID) ([]WorkspaceR
 // current role. It returns a not_found fault if the user is not an active
 // member.
 func (s *Service) CallerFor(ctx context.Context, workspace, user ident.ID) (*Caller, error) {
-	c, err := s.store.Standing(ctx, workspace, user)
+	c, err := s.store.MemberCaller(ctx, workspace, user)
 	if err != nil {
 		return nil, err
 	}

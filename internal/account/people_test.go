@@ -40,7 +40,7 @@ func TestK4OwnerLeaves(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			each(t, func(t *testing.T, w *world) {
+			each(t, func(t *testing.T, w *keyFixture) {
 				o := newTestWorkspace(t, w)
 				o.member("bob@example.com", account.Editor)
 				secret, k := o.key("bob@example.com", account.KeyOptions{})
@@ -59,8 +59,8 @@ func TestK4OwnerLeaves(t *testing.T) {
 				o.member("BOB@example.com", account.Viewer)
 				o.wantAuthFault(secret, tt.want)
 				o.wantAuthFault(other, "")
-				if tt.want != "" && o.read(k.ID).Reason != "owner_inactive" {
-					t.Errorf("got reason %q, want owner_inactive", o.read(k.ID).Reason)
+				if tt.want != "" && o.readKey(k.ID).Reason != "owner_inactive" {
+					t.Errorf("got reason %q, want owner_inactive", o.readKey(k.ID).Reason)
 				}
 			})
 		})
@@ -69,7 +69,7 @@ func TestK4OwnerLeaves(t *testing.T) {
 
 // TestK4Demotion checks that a key has its owner's current role.
 func TestK4Demotion(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, w *keyFixture) {
 		o := newTestWorkspace(t, w)
 		o.member("ann@example.com", account.Viewer)
 		secret, _ := o.key("ann@example.com", account.KeyOptions{})
@@ -87,7 +87,7 @@ func TestK4Demotion(t *testing.T) {
 
 // TestLastOwner checks that a workspace always has an active owner.
 func TestLastOwner(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, w *keyFixture) {
 		o, ctx := newTestWorkspace(t, w), t.Context()
 		refused := func(err error) {
 			t.Helper()
@@ -120,7 +120,7 @@ func TestLastOwner(t *testing.T) {
 // TestOneUserManyWorkspaces checks that a role in one workspace has no effect
 // in another.
 func TestOneUserManyWorkspaces(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, w *keyFixture) {
 		a, b := newTestWorkspace(t, w), newTestWorkspace(t, w)
 		a.member("both@example.com", account.Admin)
 		b.member("both@example.com", account.Viewer)
@@ -156,7 +156,7 @@ func TestK6Notices(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			each(t, func(t *testing.T, w *world) {
+			each(t, func(t *testing.T, w *keyFixture) {
 				o := newTestWorkspace(t, w)
 				_, k := o.key(o.Owner, account.KeyOptions{Lifetime: 20 * day})
 				o.key(o.Owner, account.KeyOptions{})
@@ -177,7 +177,7 @@ func TestK6Notices(t *testing.T) {
 // TestK6Unused checks that a key is revoked after 365 days without use, but not
 // if it was used a second ago and the use is not written yet.
 func TestK6Unused(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, w *keyFixture) {
 		o := newTestWorkspace(t, w)
 		never, k := o.key(o.Owner, account.KeyOptions{})
 		once, _ := o.key(o.Owner, account.KeyOptions{})
@@ -201,7 +201,7 @@ func TestK6Unused(t *testing.T) {
 		o.wantAuthFault(never, fault.APIKeyRevoked)
 		o.wantAuthFault(once, "")
 		o.wantAuthFault(busy, "")
-		if got := o.read(k.ID).Reason; got != "unused" {
+		if got := o.readKey(k.ID).Reason; got != "unused" {
 			t.Errorf("got reason %q, want unused", got)
 		}
 		w.Clock.Advance(10 * day)
@@ -215,7 +215,7 @@ func TestK6Unused(t *testing.T) {
 // which code.
 func TestOperatorMistakes(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, false)
+	w := newKeyFixture(t, false)
 	o, ctx, op := newTestWorkspace(t, w), t.Context(), storetest.Operator
 	good := account.NewWorkspace{Name: "n", Plan: "growth", Owner: "x@example.com", Currency: "EUR", Timezone: "UTC"}
 	workspace := func(change func(*account.NewWorkspace)) func() error {

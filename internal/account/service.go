@@ -276,7 +276,7 @@ func (s *Service) AddMember(ctx context.Context, cause record.Cause, workspace i
 
 // revokeLapsedKeys revokes the keys of a member who left too long ago to get them back.
 func (s *Service) revokeLapsedKeys(ctx context.Context, cause record.Cause, workspace ident.ID, m *Member) error {
-	if !gone(m.InactiveAt, clock.At(s.now())) {
+	if !leftLongAgo(m.InactiveAt, clock.At(s.now())) {
 		return nil
 	}
 	keys, err := s.store.Keys(ctx, workspace)

@@ -17,7 +17,8 @@ type Store interface {
 	// first key. If a user with the owner's email exists, that user becomes the
 	// owner. It returns the owner. It fails if the owner already owns most
 	// workspaces. If most is 0, the operator creates the workspace: the owner
-	// becomes its founder, and of what the owner creates from then on.
+	// becomes its founder, and the founder of the workspaces that the owner
+	// creates from then on.
 	AddWorkspace(ctx context.Context, w Workspace, owner User, first *NewKey, most int64, note Note) (User, error)
 	Workspaces(ctx context.Context) ([]Workspace, error)
 	Workspace(ctx context.Context, id ident.ID) (Workspace, error)
@@ -44,9 +45,9 @@ type Store interface {
 type MemberReader interface {
 	// WorkspacesOf lists the workspaces where a user is an active member.
 	WorkspacesOf(ctx context.Context, user ident.ID) ([]WorkspaceRole, error)
-	// Standing returns a user in a workspace as a caller without a key, nil if
-	// the user was never a member.
-	Standing(ctx context.Context, workspace, user ident.ID) (*Caller, error)
+	// MemberCaller returns a user in a workspace as a caller without a key, nil
+	// if the user was never a member.
+	MemberCaller(ctx context.Context, workspace, user ident.ID) (*Caller, error)
 	// KeyUse returns the uses of a workspace's keys on the days after the given
 	// one.
 	KeyUse(ctx context.Context, workspace ident.ID, after int64) ([]Use, error)

@@ -48,7 +48,7 @@ func data(t testing.TB, b []byte) string {
 	return string(s.Data)
 }
 
-func TestRows(t *testing.T) {
+func TestResultRows(t *testing.T) {
 	t.Parallel()
 	cmp0 := string(campaigns[0])
 	for _, test := range []struct {

@@ -252,7 +252,7 @@ func TestCompareEqualsTwoQueries(t *testing.T) {
 	})
 }
 
-// texts are the metrics of every row by what tells rows apart.
+// texts returns the metrics of every row by the text that distinguishes rows.
 func (s *decodedRow) texts() map[string]string {
 	list := map[string]string{}
 	for _, r := range s.Data {

@@ -21,8 +21,7 @@ import (
 	"fanfare/internal/money"
 )
 
-// memoryFacts holds facts and records plainly: every question looks at every
-// row.
+// memoryFacts has facts and records in memory. Every query reads every row.
 type memoryFacts struct {
 	mu          sync.Mutex
 	rows        []fact.Row
@@ -110,7 +109,8 @@ func (m *memoryFacts) State(context.Context, ident.ID) (State, error) {
 	return s, nil
 }
 
-// values are what a row has in a dimension: none, one, or all its tags.
+// values returns the values of a row in a dimension: none, one, or all its
+// tags.
 func (m *memoryFacts) values(r *fact.Row, dimension string) []Value {
 	entity := map[string]fact.Entity{"campaign": r.Campaign, "creative": r.Creative, "audience": r.Audience}
 	for kind, e := range entity {
@@ -389,7 +389,7 @@ func (m *memoryFacts) Records(_ context.Context, _ ident.ID, kind string, ids []
 	return list, nil
 }
 
-// day reads a day that is one.
+// day parses a valid day.
 func day(t rapid.TB, s string) clock.Date {
 	t.Helper()
 	d, ok := clock.ParseDate(s)

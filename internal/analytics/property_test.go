@@ -255,7 +255,7 @@ func metricTexts(values map[string]*json.Number) map[string]string {
 	return out
 }
 
-// keyOf is what tells rows of one period apart.
+// keyOf returns the text that distinguishes the rows of one period.
 func keyOf(values map[string]*string, external map[string]string, labels map[string]*string, date *string) string {
 	key := ""
 	if date != nil {

@@ -326,7 +326,7 @@ func TestInsights(t *testing.T) {
 	add(audiences[0], fact.Device, "2026-10-05", "mobile", 300, 30)
 	add(audiences[0], fact.Device, "2026-10-05", "desktop", 100, 2)
 	add(audiences[1], fact.Device, "2026-10-05", "desktop", 400, 2)
-	// What platforms do not tell is neither a part nor in any share.
+	// Metrics without a known device are not a part and are in no share.
 	add(audiences[0], fact.Device, "2026-10-05", "unknown", 50, 1)
 	add(audiences[1], fact.Device, "2026-10-05", "unknown", 10_000, 1)
 	add(audiences[1], fact.Device, "2026-10-06", "", 10_000, 1)

@@ -66,7 +66,7 @@ type Config struct {
 	AcceptMasterKey bool
 	// OAuth has the operator's OAuth clients, PlatformURLs replaces API
 	// addresses of platforms. The keys of both are platforms.
-	OAuth        map[string]connection.App
+	OAuth        map[string]connection.OAuthClient
 	PlatformURLs map[string]string
 	// Sandbox is the URL of an external sandbox. If empty, this process runs
 	// one, with its state in the file SandboxState.

@@ -72,7 +72,7 @@ func TestFolder(t *testing.T) {
 	if err != nil || info.Mode().Perm() != 0o600 || !info.ModTime().Equal(noon.Add(time.Hour)) {
 		t.Errorf("got %v, %v, %v", info.Mode(), info.ModTime(), err)
 	}
-	// What the disk has damaged is mended by the next upload.
+	// The next upload repairs a file that the disk has damaged.
 	if err := os.WriteFile(at, []byte("damaged"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -139,8 +139,8 @@ func TestFolderFails(t *testing.T) {
 	}
 }
 
-// TestListOldFiles lists what was not touched since, and clears up after
-// crashes.
+// TestListOldFiles lists files that were not touched since a time, and removes
+// files that crashes left.
 func TestListOldFiles(t *testing.T) {
 	t.Parallel()
 	now := noon
@@ -152,7 +152,7 @@ func TestListOldFiles(t *testing.T) {
 		}
 	}
 	place := func(sum string) string { return filepath.Join(dir, string(home), sum[:2], sum) }
-	// Half written, and moved away, by somebody who died.
+	// Files that a killed process has half written, or moved away.
 	half := place(old) + putMark + "00"
 	if err := errors.Join(os.WriteFile(half, []byte("ol"), 0o600), os.Chtimes(half, noon, noon), os.Rename(place(left), place(left)+awayMark+"00"),
 		os.WriteFile(filepath.Join(dir, "README"), nil, 0o600), os.Chtimes(filepath.Join(dir, "README"), noon, noon)); err != nil {

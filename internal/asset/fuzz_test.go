@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// FuzzSanitize wants every input to be refused or to become a picture that
-// stays as it is when it is made safe again, within the limits.
+// FuzzSanitize checks that every input is refused, or becomes a picture within
+// the limits that does not change when it is sanitized again.
 func FuzzSanitize(f *testing.F) {
 	photo := jpegOf(f, sample(20, 10))
 	for _, seed := range [][]byte{

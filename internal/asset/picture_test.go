@@ -16,7 +16,7 @@ import (
 	"testing"
 )
 
-// sample draws four fields of different colours, so that a turn shows.
+// sample draws four fields of different colors, so that a turn shows.
 func sample(w, h int) *image.RGBA {
 	m := image.NewRGBA(image.Rect(0, 0, w, h))
 	for y := range h {
@@ -66,7 +66,7 @@ func gifOf(t testing.TB, frames int) []byte {
 	return encoded(t, func(b *bytes.Buffer) error { return gif.EncodeAll(b, g) })
 }
 
-// webpOf is a lossless WebP of one colour, which needs hardly any bits: no
+// webpOf is a lossless WebP of one color, which needs hardly any bits: no
 // transform, no cache, no groups, and five codes of one symbol each.
 func webpOf(w, h int) []byte {
 	var bits uint64
@@ -79,7 +79,7 @@ func webpOf(w, h int) []byte {
 	data := binary.LittleEndian.AppendUint32([]byte{0x2f}, uint32(bits))
 	bits, n = 0, 0
 	put(0, 1) // no transform
-	put(0, 1) // no colour cache
+	put(0, 1) // no color cache
 	put(0, 1) // no groups of codes
 	for _, symbol := range []uint64{200, 100, 50, 255, 0} {
 		put(1, 1) // a simple code
@@ -121,7 +121,7 @@ func chunkOf(kind string, data []byte) []byte {
 	return binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(b[4:]))
 }
 
-// header is the beginning of a PNG that claims a size.
+// header returns the start of a PNG with the given dimensions.
 func header(w, h uint32) []byte {
 	b := binary.BigEndian.AppendUint32(nil, w)
 	b = binary.BigEndian.AppendUint32(b, h)
@@ -181,7 +181,7 @@ func TestSanitizeTypes(t *testing.T) {
 	}{
 		{"PNG", pngOf(t, m), PNG},
 		{"PNG of 16 bits", pngOf(t, gray), PNG},
-		{"PNG with colours to choose from", pngOf(t, image.NewPaletted(m.Rect, color.Palette{color.Black, color.Transparent})), PNG},
+		{"PNG with colors to choose from", pngOf(t, image.NewPaletted(m.Rect, color.Palette{color.Black, color.Transparent})), PNG},
 		{"JPEG", jpegOf(t, m), JPEG},
 		{"gray JPEG", jpegOf(t, image.NewGray(m.Rect)), JPEG},
 		{"GIF", gifOf(t, 1), PNG},
@@ -214,7 +214,7 @@ func TestSanitizeTypes(t *testing.T) {
 	}
 }
 
-// TestSanitizeKeepsPixels wants the same colours afterwards, exactly where the
+// TestSanitizeKeepsPixels wants the same colors afterwards, exactly where the
 // format can do it.
 func TestSanitizeKeepsPixels(t *testing.T) {
 	t.Parallel()
@@ -260,8 +260,8 @@ func wantSame(t *testing.T, name string, want image.Image, p Picture, tolerance 
 	}
 }
 
-// TestOrientation turns a photograph the way it was held, in both byte orders,
-// and drops where it was taken.
+// TestOrientation checks that a photo is rotated as its EXIF orientation says,
+// in both byte orders, and that its location is dropped.
 func TestOrientation(t *testing.T) {
 	t.Parallel()
 	// upright is a picture whose corners differ. Held turned it is stored
@@ -382,8 +382,8 @@ func TestSanitizeErrors(t *testing.T) {
 	}
 }
 
-// TestSanitizeDropsHiddenData hides things in pictures that are whole: of a
-// file that is two things at once, only the picture is left.
+// TestSanitizeDropsHiddenData hides data in valid pictures. Of a file that is
+// also valid in another format, only the picture is kept.
 func TestSanitizeDropsHiddenData(t *testing.T) {
 	t.Parallel()
 	const hidden = "<script>alert('hidden')</script>"

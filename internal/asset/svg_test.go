@@ -36,7 +36,7 @@ func TestSVG(t *testing.T) {
 		{"style that fetches", `<rect style="fill:url(https://evil.example/a);background:url(x);behavior:url(x)"/>`, `<rect/>`},
 		{"style that hides it", `<rect style="fill:u\72l(https://evil.example)"/>`, `<rect/>`},
 		{"style that fetches behind a name", `<rect fill="url(#a) url(https://evil.example)"/>`, `<rect/>`},
-		{"colour with a fallback", `<rect fill="url(#a) none"/>`, `<rect fill="url(#a) none"/>`},
+		{"color with a fallback", `<rect fill="url(#a) none"/>`, `<rect fill="url(#a) none"/>`},
 		{"other functions", `<rect fill="image-set(x)" stroke="var(--x)" color="rgb(1,2,3)"/>`, `<rect color="rgb(1,2,3)"/>`},
 		{"font", `<text font-family="'Open Sans', sans-serif">x</text>`, `<text font-family="Open Sans, sans-serif">x</text>`},
 		{"sheet", `<style>/* x */ .a, .b &gt; .c, #d { fill: red; cursor: x } @import url(https://evil.example); .e{mask:url(#m);stroke:url(#g)} @media print { .f { fill: blue } }</style>`, `<style>.a,#d{fill:red}.e{stroke:url(#g)}</style>`},

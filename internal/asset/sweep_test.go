@@ -155,15 +155,16 @@ func (s steppedStore) Named(ctx context.Context, w ident.ID, sums []string) (map
 	return s.memoryStore.Named(ctx, w, sums)
 }
 
-// interleaving is a folder and a store on which several actors work, of whom
-// only one goes on at a time.
+// interleaving runs several operations on one folder and one store. Only one of
+// them runs at a time.
 type interleaving struct {
 	t     *testing.T
 	dir   string
 	store *memoryStore
 	now   time.Time
 	sum   string
-	// acked and referred are what was promised to somebody.
+	// acked reports that an upload was acknowledged, referred that a creative
+	// refers to the asset. Its record and its file must then exist.
 	acked, referred bool
 }
 
@@ -189,7 +190,7 @@ func (s *interleaving) service(pause func(string)) (*Service, *Folder) {
 
 func free(string) {}
 
-// checkFiles wants every record to have its file, at any moment.
+// checkFiles returns an error if a record has no file.
 func (s *interleaving) checkFiles() error {
 	_, f := s.service(free)
 	defer func() { _ = f.Close() }()
@@ -211,8 +212,8 @@ func (s *interleaving) checkFiles() error {
 	return nil
 }
 
-// actors has the operations that may run concurrently.
-var actors = map[string]func(s *interleaving, v *Service) error{
+// operations has the operations that may run concurrently.
+var operations = map[string]func(s *interleaving, v *Service) error{
 	"upload": func(s *interleaving, v *Service) error {
 		_, err := v.Store(context.Background(), record.Cause{Workspace: home}, dot)
 		s.acked = s.acked || err == nil
@@ -251,10 +252,10 @@ var startStates = map[string]func(s *interleaving, v *Service) error{
 	},
 }
 
-// actor runs in steps. Between two of them it waits to be let go on.
-type actor struct {
+// concurrentOperation runs in steps. After each step it waits for its turn.
+type concurrentOperation struct {
 	name string
-	turn chan bool // false ends it where it stands, as a crash does
+	turn chan bool // false stops it after this step, as a crash does
 	at   chan string
 }
 
@@ -262,8 +263,8 @@ const end = "end"
 
 type crashed struct{}
 
-func (s *interleaving) start(name string) *actor {
-	a := &actor{name: name, turn: make(chan bool), at: make(chan string)}
+func (s *interleaving) start(name string) *concurrentOperation {
+	a := &concurrentOperation{name: name, turn: make(chan bool), at: make(chan string)}
 	go func() {
 		v, f := s.service(func(step string) {
 			a.at <- step
@@ -281,18 +282,19 @@ func (s *interleaving) start(name string) *actor {
 		if !<-a.turn {
 			panic(crashed{})
 		}
-		if err := actors[name](s, v); err != nil {
+		if err := operations[name](s, v); err != nil {
 			s.t.Errorf("%s: %v", name, err)
 		}
 	}()
 	return a
 }
 
-// runSchedule runs actors by a schedule: of the alternatives at each moment,
-// which is taken. Alternatives are to let an actor go on, and to let one crash.
-// It returns how many there were at each moment, and what happened.
+// runSchedule runs operations by a schedule, which has the index of one
+// alternative for each moment. The alternatives are the next step of an
+// operation, and the crash of an operation. It returns how many alternatives
+// each moment had, and what happened.
 func (s *interleaving) runSchedule(names []string, schedule []int, crashes int) (choices []int, story []string, err error) {
-	var live []*actor
+	var live []*concurrentOperation
 	for _, name := range names {
 		live = append(live, s.start(name))
 	}
@@ -326,10 +328,10 @@ func (s *interleaving) runSchedule(names []string, schedule []int, crashes int) 
 	return choices, story, err
 }
 
-// TestInterleavings tries every order in which the steps of an upload, a
-// sweep, a second sweep and a reference can follow each other, with a crash of
-// any of them at every point. At each moment every record has its file, and
-// what was promised holds through later sweeps.
+// TestInterleavings tries every order of the steps of an upload, a sweep, a
+// second sweep and a reference, with a crash of any of them at every point. At
+// each moment every record has its file. An acknowledged upload or reference
+// survives later sweeps.
 func TestInterleavings(t *testing.T) {
 	t.Parallel()
 	for name, begin := range startStates {
@@ -348,8 +350,8 @@ func TestInterleavings(t *testing.T) {
 	}
 }
 
-// TestDrillInterleavings tries orders of four actors at random: they have too
-// many for all of them.
+// TestDrillInterleavings tries random orders of four operations, because there
+// are too many to try all of them.
 func TestDrillInterleavings(t *testing.T) {
 	t.Parallel()
 	seed, orders := mathrand.Uint64(), 20
@@ -375,7 +377,7 @@ func TestDrillInterleavings(t *testing.T) {
 	}
 }
 
-// runAllSchedules plays every schedule and returns how many there are.
+// runAllSchedules runs every schedule and returns how many there are.
 func runAllSchedules(t *testing.T, begin func(*interleaving, *Service) error, cast []string, crashes int) int {
 	t.Helper()
 	dir := t.TempDir()
@@ -401,7 +403,7 @@ func runAllSchedules(t *testing.T, begin func(*interleaving, *Service) error, ca
 	}
 }
 
-// runOnce plays one schedule, and then lets sweeps go over what it left.
+// runOnce runs one schedule, and then sweeps the files that it left.
 func (s *interleaving) runOnce(begin func(*interleaving, *Service) error, cast []string, schedule []int, crashes int) (choices []int, story []string) {
 	v, f := s.service(free)
 	defer func() { _ = f.Close() }()
@@ -412,7 +414,7 @@ func (s *interleaving) runOnce(begin func(*interleaving, *Service) error, cast [
 	if err != nil {
 		s.t.Error(err)
 	}
-	// An upload that nobody refers to has its seven days.
+	// An upload without a reference is kept for seven days.
 	for _, later := range []time.Duration{0, 25 * time.Hour, 5 * 24 * time.Hour} {
 		s.now = s.now.Add(later)
 		if err := v.Sweep(context.Background()); err != nil {

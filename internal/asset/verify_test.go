@@ -140,7 +140,7 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// BenchmarkOpen measures what the check adds to reading a file.
+// BenchmarkOpen measures the cost that the check adds to reading a file.
 func BenchmarkOpen(b *testing.B) {
 	f, err := OpenFolder(b.TempDir(), time.Now, rand.Reader)
 	if err != nil {

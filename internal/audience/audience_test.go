@@ -20,56 +20,56 @@ import (
 	"fanfare/internal/store/storetest"
 )
 
-// tenant is a workspace with its services.
-type tenant struct{ *storetest.Fixture }
+// fixture is a workspace with its services.
+type fixture struct{ *storetest.Fixture }
 
-func newTenant(t *testing.T) *tenant {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	return &tenant{storetest.NewFixture(t, sqlitetest.Open(t))}
+	return &fixture{storetest.NewFixture(t, sqlitetest.Open(t))}
 }
 
 // another returns another workspace of the same store.
-func (c *tenant) another() *tenant { return &tenant{c.Another()} }
+func (c *fixture) another() *fixture { return &fixture{c.Another()} }
 
-func post(c *tenant, body any) *storetest.Answer {
+func post(c *fixture, body any) *storetest.Answer {
 	return c.Answer(c.Audiences.Create(c.T.Context(), c.Cause(), storetest.Sent(c.T, body)))
 }
 
-func create(c *tenant, body any) string { return post(c, body).OK().ID() }
+func create(c *fixture, body any) string { return post(c, body).OK().ID() }
 
-func list(c *tenant) string { return create(c, `{"name":"List","type":"customer_list"}`) }
+func list(c *fixture) string { return create(c, `{"name":"List","type":"customer_list"}`) }
 
-func get(c *tenant, id string) *storetest.Answer {
+func get(c *fixture, id string) *storetest.Answer {
 	return c.Answer(c.Audiences.Get(c.T.Context(), c.Workspace, ident.ID(id))).OK()
 }
 
-func read(c *tenant, id string) map[string]any { return get(c, id).Record() }
+func read(c *fixture, id string) map[string]any { return get(c, id).Record() }
 
-func patch(c *tenant, id, body string, match ...string) *storetest.Answer {
+func patch(c *fixture, id, body string, match ...string) *storetest.Answer {
 	return c.Answer(c.Audiences.Update(c.T.Context(), c.Cause(), ident.ID(id), record.ParseMatch(match), storetest.Sent(c.T, body)))
 }
 
-func archive(c *tenant, id string) *storetest.Answer {
+func archive(c *fixture, id string) *storetest.Answer {
 	return c.Answer(c.Audiences.Archive(c.T.Context(), c.Cause(), ident.ID(id), record.Match{}))
 }
 
-func restore(c *tenant, id string) *storetest.Answer {
+func restore(c *fixture, id string) *storetest.Answer {
 	return c.Answer(c.Audiences.Restore(c.T.Context(), c.Cause(), ident.ID(id), record.Match{}))
 }
 
 // members returns the number of members.
-func members(c *tenant, id string) *storetest.Answer {
+func members(c *fixture, id string) *storetest.Answer {
 	return c.Encoded(c.Audiences.Members(c.T.Context(), c.Workspace, ident.ID(id)))
 }
 
 // newCampaign creates a campaign for an audience.
-func newCampaign(c *tenant, name, audience string) *storetest.Answer {
+func newCampaign(c *fixture, name, audience string) *storetest.Answer {
 	body := map[string]any{"name": name, "audience_ids": []string{audience}}
 	return c.Answer(c.Campaigns.Create(c.T.Context(), c.Cause(), storetest.Sent(c.T, body), campaign.Defaults{Timezone: "UTC", Currency: "USD"}))
 }
 
 // eventsOf lists the events of a record, oldest first.
-func eventsOf(c *tenant, id string) (types []string, previous []any) {
+func eventsOf(c *fixture, id string) (types []string, previous []any) {
 	for _, e := range c.Events("resource_id", id) {
 		types, previous = append(types, e["type"].(string)), append(previous, e["previous"])
 	}
@@ -86,7 +86,7 @@ func hashes(from, to int) []string {
 }
 
 // change changes the members of a list.
-func change(c *tenant, id string, add, remove []string, match ...string) *storetest.Answer {
+func change(c *fixture, id string, add, remove []string, match ...string) *storetest.Answer {
 	f := body.NewReader(storetest.Sent(c.T, map[string]any{"add": cloneList(add), "remove": cloneList(remove)}), false)
 	m := audience.ReadMembers(f)
 	f.Done()
@@ -114,7 +114,7 @@ func fieldCodes(res *storetest.Answer) (list []string) {
 }
 
 // saveAsSystem changes a record as a background job does.
-func saveAsSystem(t testing.TB, c *tenant, id string, change func(*audience.Audience)) {
+func saveAsSystem(t testing.TB, c *fixture, id string, change func(*audience.Audience)) {
 	t.Helper()
 	store := c.DB.Audiences()
 	a, err := store.Load(t.Context(), c.Workspace, ident.ID(id))
@@ -131,7 +131,7 @@ func saveAsSystem(t testing.TB, c *tenant, id string, change func(*audience.Audi
 
 func TestCreate(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	seed := list(c)
 	nothing := map[string]any{
 		"countries": []any{}, "regions": []any{}, "languages": []any{}, "age": nil, "genders": []any{}, "interests": []any{},
@@ -167,7 +167,7 @@ func TestCreate(t *testing.T) {
 // TestDefinitionErrors sends invalid definitions.
 func TestDefinitionErrors(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	there, gone := list(c), list(c)
 	archive(c, gone).OK()
 	const missing = "aud_01h455vb4pex5vsknk084sn02q"
@@ -204,7 +204,7 @@ func TestDefinitionErrors(t *testing.T) {
 
 func TestPatch(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	seed, other := list(c), list(c)
 	id := create(c, `{"name":"A","definition":{"countries":["DE"],"age":{"min":20,"max":30},"include_audience_ids":["`+seed+`"]},"metadata":{"a":"1"}}`)
 	c.Clock.Advance(time.Minute)
@@ -261,7 +261,7 @@ func TestPatch(t *testing.T) {
 // definition of an imported audience.
 func TestPlatformDefinitionIsFixed(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	id := list(c)
 	saveAsSystem(t, c, id, func(a *audience.Audience) {
 		a.Type, a.Size, a.Status = audience.TypePlatform, nil, audience.StatusReady

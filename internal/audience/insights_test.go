@@ -33,7 +33,7 @@ func (r *fakeFacts) AudienceInsights(_ context.Context, workspace, id ident.ID, 
 }
 
 // withFakeFacts returns a service with fake facts.
-func withFakeFacts(c *tenant) *fakeFacts {
+func withFakeFacts(c *fixture) *fakeFacts {
 	r := &fakeFacts{known: map[ident.ID]*analytics.AudienceFacts{}}
 	c.Audiences = audience.New(c.DB.Audiences(), r, c.Clock.Now, rand.Reader)
 	return r
@@ -42,14 +42,14 @@ func withFakeFacts(c *tenant) *fakeFacts {
 // lastMonth is the period of insights.
 var lastMonth = audience.Period{StartDate: "2026-10-16", EndDate: "2026-11-14"}
 
-func insights(c *tenant, id string) *storetest.Answer {
+func insights(c *fixture, id string) *storetest.Answer {
 	return c.Encoded(c.Audiences.Insights(c.T.Context(), c.Workspace, ident.ID(id), lastMonth, "workspace"))
 }
 
 // TestInsights reads the insights of a customer list.
 func TestInsights(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	withFakeFacts(c)
 	id, other := list(c), list(c)
 	change(c, id, hashes(0, 200), nil).OK()
@@ -69,7 +69,7 @@ func TestInsights(t *testing.T) {
 // facts.
 func TestInsightsMetrics(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	r := withFakeFacts(c)
 	id := list(c)
 	part := []analytics.Part{{Value: "x", Impressions: 10, Share: fact.Millionths(333_333), Index: fact.Whole(120)}, {Value: "y", Share: fact.Millionths(0)}}
@@ -112,7 +112,7 @@ func TestInsightsMetrics(t *testing.T) {
 // TestInsightsWarnings checks the warnings about missing data.
 func TestInsightsWarnings(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	r := withFakeFacts(c)
 	id := list(c)
 	for name, tt := range map[string]struct {
@@ -135,7 +135,7 @@ func TestInsightsWarnings(t *testing.T) {
 // once, up to the maximum.
 func TestInsightsListCampaigns(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	r := withFakeFacts(c)
 	id := list(c)
 	var meant []string

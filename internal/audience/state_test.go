@@ -13,11 +13,11 @@ import (
 	"fanfare/internal/store/storetest"
 )
 
-// outcome is what an action does in a status.
+// outcome is the result of an action in a status.
 type outcome struct {
 	// to is the status after it; empty for a refusal.
 	to string
-	// event is what it leaves; none where nothing changes.
+	// event is the event of the action; empty if nothing changes.
 	event string
 	// code is the error of a refusal.
 	code string
@@ -31,9 +31,9 @@ var (
 
 func updatedIn(status string) outcome { return outcome{to: status, event: "audience.updated"} }
 
-// transitions is what each action does in each status, refusals included. grow
-// and shrink take a list over the minimum and below it. docs/PROTOCOL.md, "States
-// and fields", refers to it.
+// transitions has the outcome of each action in each status, including
+// refusals. grow and shrink take a list over the minimum and below it.
+// docs/PROTOCOL.md, "States and fields", refers to it.
 var transitions = map[string]map[string]outcome{
 	"ready":          {"update": updatedIn("ready"), "archive": archived, "restore": no, "grow": no, "shrink": no},
 	"ready list":     {"update": updatedIn("ready"), "archive": archived, "restore": no, "grow": {to: "ready"}, "shrink": {to: "too_small", event: "audience.too_small"}},
@@ -50,7 +50,7 @@ var transitions = map[string]map[string]outcome{
 }
 
 // createInStatus creates an audience in a status.
-func createInStatus(t *testing.T, c *tenant, status string) string {
+func createInStatus(t *testing.T, c *fixture, status string) string {
 	t.Helper()
 	var id string
 	switch {
@@ -72,7 +72,7 @@ func createInStatus(t *testing.T, c *tenant, status string) string {
 	return id
 }
 
-func act(c *tenant, id, action string) *storetest.Answer {
+func act(c *fixture, id, action string) *storetest.Answer {
 	switch action {
 	case "update":
 		return patch(c, id, `{"name":"B"}`)
@@ -89,7 +89,7 @@ func act(c *tenant, id, action string) *storetest.Answer {
 // TestTransitions takes every action in every status (W5, W6, W7).
 func TestTransitions(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	for status, actions := range transitions {
 		for action, o := range actions {
 			name := action + " in " + status
@@ -129,7 +129,7 @@ func TestTransitions(t *testing.T) {
 // TestMemberChanges checks the response, the count and the entity tag (W4).
 func TestMemberChanges(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	id := list(c)
 	for _, tt := range []struct {
 		add, remove    []string
@@ -159,7 +159,7 @@ func TestMemberChanges(t *testing.T) {
 // never repeated in a fault.
 func TestMemberRefusals(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	id := list(c)
 	good, address := hashes(0, 3), "ada@example.com"
 	for _, tt := range []struct {
@@ -190,7 +190,7 @@ func TestMemberRefusals(t *testing.T) {
 // change of their audiences.
 func TestCampaignsFollow(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	id := list(c)
 	campaign := newCampaign(c, "For them", id).OK().ID()
 	issues := func() (codes []string) {

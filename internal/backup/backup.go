@@ -100,7 +100,7 @@ func Create(ctx context.Context, parts Parts, path string, m Manifest, report fu
 		return s, fmt.Errorf("%w: no backup was written; keep the last good one", err)
 	}
 	s = Summary{Path: path, CreatedAt: m.CreatedAt, Build: m.Build, Rows: map[string]int64{}, MasterKeys: slices.Concat([]string{}, m.MasterKeys)}
-	if err := write(ctx, parts, f, m, &s, report); err != nil {
+	if err := writeArchive(ctx, parts, f, m, &s, report); err != nil {
 		return s, err
 	}
 	if err := f.Sync(); err != nil {
@@ -126,7 +126,7 @@ func syncDir(path string) error {
 	return d.Sync()
 }
 
-func write(ctx context.Context, parts Parts, f *os.File, m Manifest, s *Summary, report func(done, total int64)) error {
+func writeArchive(ctx context.Context, parts Parts, f *os.File, m Manifest, s *Summary, report func(done, total int64)) error {
 	sum := sha256.New()
 	zip, err := gzip.NewWriterLevel(io.MultiWriter(f, sum), gzip.BestSpeed)
 	if err != nil {
@@ -312,7 +312,7 @@ func scan(path string, report func(done, total int64), v visitor) (s Summary, er
 		return s, fmt.Errorf("%w: it is too short", ErrDamaged)
 	}
 	body := &hashing{r: io.LimitReader(f, s.Bytes-tail), sum: sha256.New(), report: func(n int64) { report(n, s.Bytes) }}
-	if err := s.read(body, v); err != nil {
+	if err := s.readArchive(body, v); err != nil {
 		return s, err
 	}
 	end := make([]byte, tail)
@@ -341,7 +341,7 @@ func (h *hashing) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (s *Summary) read(body io.Reader, v visitor) error {
+func (s *Summary) readArchive(body io.Reader, v visitor) error {
 	zip, err := gzip.NewReader(body)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrDamaged, err)

@@ -92,7 +92,7 @@ func lived(t *testing.T, name string) *storetest.Fixture {
 		t.Fatal(err)
 	}
 	password := signin.Credential{Kind: "password", ID: string(w.Owner), Doc: []byte("hash"), Sealed: "sealed"}
-	if err := w.DB.SignIn().Save(t.Context(), signin.Change{User: w.Owner, At: w.Now(), Put: []signin.Credential{password}}); err != nil {
+	if err := w.DB.SignIn().Save(t.Context(), signin.UserChange{User: w.Owner, At: w.Now(), Put: []signin.Credential{password}}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := w.DB.Jobs().Claim(t.Context(), w.Now(), w.Now().Add(time.Minute), 1); err != nil {

@@ -122,9 +122,10 @@ func remade(t *testing.T, path string, change func([]entry) []entry) string {
 // isFile reports whether an entry is the file of an asset.
 func isFile(e entry) bool { return strings.HasPrefix(e.name, "asset-files/") }
 
-// TestFiles checks that the files in a backup are those that its rows refer to,
-// each with its own bytes, even if the hash of the whole is correct.
-func TestFiles(t *testing.T) {
+// TestAssetFilesMatchRows checks that the files in a backup are those that its
+// rows refer to, each with its own bytes, even if the hash of the whole is
+// correct.
+func TestAssetFilesMatchRows(t *testing.T) {
 	t.Parallel()
 	path := small(t)
 	if _, err := backup.Verify(remade(t, path, func(list []entry) []entry { return list }), quiet); err != nil {

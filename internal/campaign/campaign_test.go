@@ -21,21 +21,21 @@ import (
 	"fanfare/internal/store/storetest"
 )
 
-// tenant is a workspace with the services that campaigns need. Its audiences
+// fixture is a workspace with the services that campaigns need. Its audiences
 // and creatives are real, what its campaigns spend is a fake.
-type tenant struct {
+type fixture struct {
 	*storetest.Fixture
 	Creatives *creative.Service
 }
 
-func newTenant(t *testing.T) *tenant {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	w := storetest.NewFixture(t, sqlitetest.Open(t))
 	providers, err := provider.New(w.DB.Providers(), nil, outbound.Trusted(), w.Clock.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &tenant{w, creative.New(creative.Deps{
+	c := &fixture{w, creative.New(creative.Deps{
 		Store: w.DB.Creatives(), Providers: providers, Painter: provider.NewPainter(), Assets: w.Assets, Records: w.DB.CreativeRecords(), Now: w.Clock.Now, Random: rand.Reader,
 	})}
 	refs := map[string]campaign.References{"audience_ids": w.DB.Audiences(), "creative_ids": w.DB.Creatives(), "connection_ids": w.DB.Connections()}
@@ -44,11 +44,11 @@ func newTenant(t *testing.T) *tenant {
 }
 
 // another returns another workspace of the same store.
-func (c *tenant) another() *tenant { return &tenant{c.Another(), c.Creatives} }
+func (c *fixture) another() *fixture { return &fixture{c.Another(), c.Creatives} }
 
 // run starts the background jobs of campaigns. stop waits until they have
 // ended.
-func (c *tenant) run(t *testing.T) (done chan error, stop func()) {
+func (c *fixture) run(t *testing.T) (done chan error, stop func()) {
 	t.Helper()
 	jobs := job.New(c.DB.Jobs(), c.Clock.Now, slog.New(slog.DiscardHandler))
 	jobs.Register(c.Campaigns.JobHandlers(), func() time.Duration { return 0 })
@@ -68,28 +68,28 @@ func (c *tenant) run(t *testing.T) (done chan error, stop func()) {
 // defaults are those of the workspace.
 var defaults = campaign.Defaults{Timezone: "UTC", Currency: "USD"}
 
-func post(c *tenant, body any) *storetest.Answer {
+func post(c *fixture, body any) *storetest.Answer {
 	return c.Answer(c.Campaigns.Create(c.T.Context(), c.Cause(), storetest.Sent(c.T, body), defaults))
 }
 
-func create(c *tenant, body any) string { return post(c, body).OK().ID() }
+func create(c *fixture, body any) string { return post(c, body).OK().ID() }
 
-func get(c *tenant, id string) *storetest.Answer {
+func get(c *fixture, id string) *storetest.Answer {
 	return c.Answer(c.Campaigns.Get(c.T.Context(), c.Workspace, ident.ID(id))).OK()
 }
 
-func read(c *tenant, id string) map[string]any { return get(c, id).Record() }
+func read(c *fixture, id string) map[string]any { return get(c, id).Record() }
 
-func patch(c *tenant, id string, body any) *storetest.Answer {
+func patch(c *fixture, id string, body any) *storetest.Answer {
 	return c.Answer(c.Campaigns.Update(c.T.Context(), c.Cause(), ident.ID(id), record.Match{}, storetest.Sent(c.T, body), defaults))
 }
 
-func duplicate(c *tenant, id, name string, match ...string) *storetest.Answer {
+func duplicate(c *fixture, id, name string, match ...string) *storetest.Answer {
 	return c.Answer(c.Campaigns.Duplicate(c.T.Context(), c.Cause(), ident.ID(id), record.ParseMatch(match), name))
 }
 
 // act takes an action of transitions.
-func act(c *tenant, id, action string) *storetest.Answer {
+func act(c *fixture, id, action string) *storetest.Answer {
 	ctx, cause, at := c.T.Context(), c.Cause(), ident.ID(id)
 	switch action {
 	case "archive":
@@ -105,7 +105,7 @@ func act(c *tenant, id, action string) *storetest.Answer {
 }
 
 // settle applies the schedule.
-func settle(t testing.TB, c *tenant, id string) *time.Time {
+func settle(t testing.TB, c *fixture, id string) *time.Time {
 	t.Helper()
 	next, err := c.Campaigns.Settle(t.Context(), c.Workspace, ident.ID(id))
 	if err != nil {
@@ -123,7 +123,7 @@ func in(d time.Duration) string { return storetest.Start.Add(d).Format(time.RFC3
 // createInStatus creates a campaign in a status. "gone" is archived
 // after a launch, "archived" without one. The clock moves by three hours and a
 // second.
-func createInStatus(t testing.TB, c *tenant, status string) string {
+func createInStatus(t testing.TB, c *fixture, status string) string {
 	t.Helper()
 	now := c.Clock.Now()
 	at := func(d time.Duration) string { return now.Add(d).Format(time.RFC3339) }
@@ -155,9 +155,9 @@ func apiStatus(status string) string {
 	return status
 }
 
-func eventsOf(c *tenant, id string) []map[string]any { return c.Events("resource_id", id) }
+func eventsOf(c *fixture, id string) []map[string]any { return c.Events("resource_id", id) }
 
-func eventTypes(c *tenant, id string) []string { return c.EventTypes(id) }
+func eventTypes(c *fixture, id string) []string { return c.EventTypes(id) }
 
 // fakeRefs has the records that campaigns refer to.
 type fakeRefs struct {
@@ -185,7 +185,7 @@ type refService struct {
 	cause record.Cause
 }
 
-func newRefService(c *tenant) *refService {
+func newRefService(c *fixture) *refService {
 	s, f := &fakeRefs{}, newFakeSpend(c)
 	refs := map[string]campaign.References{"audience_ids": s, "creative_ids": s, "connection_ids": s}
 	return &refService{

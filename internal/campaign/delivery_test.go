@@ -38,7 +38,7 @@ func deliveryOf(rec map[string]any) (status string, issues map[string]string) {
 // campaigns.
 func TestDeliveryStatus(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	l := newRefService(c)
 	l.refs.issues = map[ident.ID]string{
 		"crv_new": "no_creative_ready", "crv_bad": "creative_rejected", "aud_few": "audience_too_small", "aud_gone": "audience_not_ready",
@@ -108,7 +108,7 @@ func TestDeliveryStatus(t *testing.T) {
 // change, and that a new issue has a new one.
 func TestIssuesKeepTheirSince(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	id := create(c, `{"name":"One","budget":{"type":"daily","amount":1}}`)
 	at := func(d time.Duration) string {
 		return storetest.Start.Add(d).Format("2006-01-02T15:04:05.000Z")
@@ -146,7 +146,7 @@ func TestIssuesKeepTheirSince(t *testing.T) {
 // TestScheduleTakesEffect moves the clock over the start and the end.
 func TestScheduleTakesEffect(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	id := create(c, map[string]any{"name": "One", "schedule": map[string]any{"start_at": in(time.Hour), "end_at": in(3 * time.Hour)}})
 	look := func(status, delivery string, next *time.Duration) {
 		t.Helper()
@@ -185,7 +185,8 @@ func TestScheduleTakesEffect(t *testing.T) {
 	act(c, id, "pause").OK()
 	c.Clock.Advance(time.Hour)
 	look("completed", "ended", nil)
-	// What is not there, or somebody else's, needs nothing.
+	// A campaign that does not exist, or belongs to another workspace, needs
+	// nothing.
 	if next, err := c.Campaigns.Settle(t.Context(), c.Workspace, ident.ID("cmp_01h455vb4pex5vsknk084sn02q")); next != nil || err != nil {
 		t.Errorf("got %v, %v for an unknown campaign, want nothing", next, err)
 	}
@@ -195,7 +196,7 @@ func TestScheduleTakesEffect(t *testing.T) {
 // time, and that the runner applies it.
 func TestScheduleJobs(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	jobs := c.DB.Jobs()
 	due := func(wanted *time.Duration) {
 		t.Helper()

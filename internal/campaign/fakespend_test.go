@@ -39,7 +39,7 @@ type daySpend struct {
 	currency money.Currency
 }
 
-func newFakeSpend(c *tenant) *fakeSpend {
+func newFakeSpend(c *fixture) *fakeSpend {
 	return &fakeSpend{now: c.Clock.Now, rows: map[ident.ID][]daySpend{}, dollarsPerUnit: map[money.Currency]int64{"USD": 1, "EUR": 2, "KRW": 2}}
 }
 
@@ -161,7 +161,7 @@ func (l *refService) active(t *testing.T, spec campaign.Spec) ident.ID {
 
 // spendAndStatus returns the spend, the remaining budget, the status, the
 // delivery status and the issues of a record as text.
-func spendAndStatus(c *tenant, id ident.ID) string {
+func spendAndStatus(c *fixture, id ident.ID) string {
 	rec := read(c, string(id))
 	sum := func(name string) string {
 		s, ok := rec[name].(map[string]any)

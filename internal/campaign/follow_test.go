@@ -21,7 +21,7 @@ import (
 
 // newFollowService returns a campaign service with real audiences and creatives
 // and fake connections.
-func newFollowService(c *tenant) *refService {
+func newFollowService(c *fixture) *refService {
 	l := newRefService(c)
 	db := c.DB
 	refs := map[string]campaign.References{"audience_ids": db.Audiences(), "creative_ids": db.Creatives(), "connection_ids": l.refs}
@@ -39,11 +39,11 @@ func (l *refService) launched(t *testing.T, creatives, audiences []ident.ID) str
 	return string(id)
 }
 
-func newCreative(c *tenant) ident.ID {
+func newCreative(c *fixture) ident.ID {
 	return ident.ID(c.Answer(c.Creatives.Create(c.T.Context(), c.Cause(), storetest.Sent(c.T, `{"name":"Tea","type":"text","content":{"body":"Tea"}}`))).OK().ID())
 }
 
-func newAudience(c *tenant) ident.ID {
+func newAudience(c *fixture) ident.ID {
 	return ident.ID(c.Answer(c.Audiences.Create(c.T.Context(), c.Cause(), storetest.Sent(c.T, `{"name":"Readers","definition":{"countries":["DE"]}}`))).OK().ID())
 }
 
@@ -55,7 +55,7 @@ type resource interface {
 }
 
 // change archives, restores or else patches a record.
-func (c *tenant) change(s resource, id ident.ID, what string) {
+func (c *fixture) change(s resource, id ident.ID, what string) {
 	c.T.Helper()
 	ctx, cause := c.T.Context(), c.Cause()
 	switch what {
@@ -72,7 +72,7 @@ func (c *tenant) change(s resource, id ident.ID, what string) {
 // the jobs.
 func TestFollow(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	l := newFollowService(c)
 	first, second, people := newCreative(c), newCreative(c), newAudience(c)
 	id := l.launched(t, ids(first), ids(people))
@@ -132,7 +132,7 @@ func TestFollow(t *testing.T) {
 }
 
 // countFollowJobs counts the queued follow jobs.
-func countFollowJobs(c *tenant) int64 {
+func countFollowJobs(c *fixture) int64 {
 	return c.Int(`SELECT count(*) FROM job WHERE workspace_id = $1 AND kind = $2`, string(c.Workspace), record.JobRefresh)
 }
 
@@ -140,7 +140,7 @@ func countFollowJobs(c *tenant) int64 {
 // job.
 func TestFollowJobs(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	id := newCreative(c)
 	want(t, "jobs of a new one", int64(0), countFollowJobs(c))
 	for i, tt := range []struct {
@@ -173,7 +173,7 @@ func TestFollowJobs(t *testing.T) {
 // TestFollowBatches follows with more campaigns than one batch has.
 func TestFollowBatches(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	const n = 25
 	l := newFollowService(c)
 	id, other := newCreative(c), newCreative(c)
@@ -207,7 +207,7 @@ func TestFollowBatches(t *testing.T) {
 // record already has them.
 func TestReferencesAreChecked(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	foreign := c.another()
 	made := map[string][]ident.ID{
 		"creative_ids": {newCreative(c), newCreative(c), newCreative(foreign)}, "audience_ids": {newAudience(c), newAudience(c), newAudience(foreign)},
@@ -246,7 +246,7 @@ func TestReferencesAreChecked(t *testing.T) {
 // of its references at once.
 func TestCreateChecksUsability(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	id := newCreative(c)
 	codes := func(rec map[string]any) []string {
 		var list []string

@@ -35,7 +35,7 @@ func (l *refService) setRefs(t *testing.T, id ident.ID, refs ...record.ExternalR
 // TestNotLinked checks which campaigns have no delivery.
 func TestNotLinked(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	l := newRefService(c)
 	l.refs.issues = map[ident.ID]string{"con_old": "connection_reauth_required", "con_off": "no_connection"}
 	l.refs.archived = ids("con_off")
@@ -87,7 +87,7 @@ func TestNotLinked(t *testing.T) {
 // campaign is paused as requested has no issue.
 func TestPausedNeedsNoEnabledLink(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	l := newRefService(c)
 	spec := completeSpec(budget("daily", 100, 0, "USD"))
 	spec.ConnectionIDs = nil
@@ -107,7 +107,7 @@ func TestPausedNeedsNoEnabledLink(t *testing.T) {
 // TestOwnDataDelivers checks that own data of a campaign counts as delivery.
 func TestOwnDataDelivers(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	l := newRefService(c)
 	spec := completeSpec(budget("daily", 100, 0, "USD"))
 	spec.ConnectionIDs = nil

@@ -11,7 +11,7 @@ import (
 // through them keep the last known spend and say so, until the loss has ended.
 func TestSpendOfLostFacts(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	l := newRefService(c)
 	own := []fact.LostSource{{ID: "con_9", Own: true}}
 	for _, tt := range []struct {

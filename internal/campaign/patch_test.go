@@ -40,7 +40,7 @@ var changes = []struct {
 // TestUpdateRules changes every field in every status.
 func TestUpdateRules(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	for _, status := range statuses {
 		for _, tt := range changes {
 			id := createInStatus(t, c, status)
@@ -64,7 +64,7 @@ func TestUpdateRules(t *testing.T) {
 					t.Errorf("%s: got the same version, want a change", name)
 				}
 			}
-			// What is there already may be sent in any status.
+			// A value that does not change may be sent in any status.
 			if apiStatus(status) != "archived" {
 				patch(c, id, map[string]any{"objective": after["objective"], "channels": after["channels"], "attribution": after["attribution"]}).OK()
 			}
@@ -75,7 +75,7 @@ func TestUpdateRules(t *testing.T) {
 // TestImmutableTogether checks that one fault lists all immutable fields.
 func TestImmutableTogether(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	id := createInStatus(t, c, "active")
 	e := patch(c, id, `{"name":"Two","objective":"sales","channels":["sms"],"budget":{"currency":"EUR"}}`).Fault("invalid_state")
 	fields := map[string]any{}
@@ -90,7 +90,7 @@ func TestImmutableTogether(t *testing.T) {
 // passed.
 func TestStartIsFixedOncePast(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	id := create(c, map[string]any{"name": "One", "schedule": map[string]any{"start_at": in(-time.Hour)}})
 	move := func(to any) *storetest.Answer {
 		return patch(c, id, map[string]any{"schedule": map[string]any{"start_at": to}})
@@ -114,7 +114,7 @@ func TestStartIsFixedOncePast(t *testing.T) {
 // paused, never active, when its end moves into the future or is removed.
 func TestCompletedComesBackByItsEnd(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	future := c.Clock.Now().Add(5000 * time.Hour).Format(time.RFC3339)
 	for _, tt := range []struct {
 		name, status string
@@ -189,7 +189,7 @@ func (l *refService) create(t testing.TB, spec campaign.Spec) ident.ID {
 // rejected, and that ids which the record already has are not.
 func TestReferences(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	l := newRefService(c)
 	_, err := l.CreateSpec(t.Context(), l.cause, campaign.Spec{
 		Name: "Refused", Schedule: campaign.Schedule{Timezone: "UTC"}, Attribution: campaign.DefaultAttribution, AudienceIDs: ids("aud_1", "xaud_2"), ExcludedAudienceIDs: ids("xaud_3"), CreativeIDs: ids("xcrv_1"), ConnectionIDs: ids("con_1", "xcon_2"),

@@ -83,7 +83,7 @@ func moneyText(c *campaign.Campaign) string {
 // writes nothing, and no settle is scheduled in the past.
 func TestSpendProperties(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	l := newRefService(c)
 	rapid.Check(t, func(rt *rapid.T) {
 		id := l.create(t, completeSpec(nil))

@@ -17,7 +17,7 @@ import (
 // TestSpendOnRecord checks the spend and the issues of all kinds of budgets.
 func TestSpendOnRecord(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	l := newRefService(c)
 	for _, tt := range []struct {
 		name   string
@@ -63,7 +63,7 @@ func TestSpendOnRecord(t *testing.T) {
 // no updated_at, and that equal sums are not written.
 func TestSpendWritesNoEvent(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	l := newRefService(c)
 	id := l.active(t, completeSpec(budget("lifetime", 100, 0, "USD")))
 	other := l.active(t, completeSpec(nil))
@@ -110,7 +110,7 @@ func TestSpendWritesNoEvent(t *testing.T) {
 // TestLifetimeBudgetCompletes checks which campaigns a spent budget completes.
 func TestLifetimeBudgetCompletes(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	l := newRefService(c)
 	draft := l.create(t, completeSpec(budget("lifetime", 10, 0, "USD")))
 	running, paused, gone := l.active(t, completeSpec(budget("lifetime", 10, 0, "USD"))), l.active(t, completeSpec(budget("lifetime", 10, 0, "USD"))), l.active(t, completeSpec(budget("lifetime", 10, 0, "USD")))
@@ -169,7 +169,7 @@ func TestLifetimeBudgetCompletes(t *testing.T) {
 // in the campaign's time zone.
 func TestDailyLimitEndsAtMidnight(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	l := newRefService(c)
 	spec := completeSpec(budget("daily", 10, 0, "USD"))
 	// It is nine in the morning there, and the 16th begins at 15:00 UTC.
@@ -253,7 +253,7 @@ func TestDailyLimitEndsAtMidnight(t *testing.T) {
 // TestBudgetChangeAfterSpend changes budgets after spend.
 func TestBudgetChangeAfterSpend(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	l := newRefService(c)
 	for _, tt := range []struct {
 		name   string
@@ -303,7 +303,7 @@ func TestBudgetChangeAfterSpend(t *testing.T) {
 // with a future end and a remaining budget.
 func TestReopenNeedsEndAndBudget(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	l := newRefService(c)
 	spec := completeSpec(budget("lifetime", 10, 0, "USD"))
 	end := clock.At(c.Clock.Now().Add(time.Hour))
@@ -339,7 +339,7 @@ func TestReopenNeedsEndAndBudget(t *testing.T) {
 // facts.
 func TestSpendDuringCurrencyChange(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	l := newRefService(c)
 	id := l.create(t, completeSpec(budget("lifetime", 100, 0, "USD")))
 	l.spend.set(id, usd(today, 10))
@@ -368,7 +368,7 @@ func TestSpendDuringCurrencyChange(t *testing.T) {
 // zone, and that only changed ones are written.
 func TestSpendBatches(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	const n = 25
 	l := newRefService(c)
 	var list []ident.ID

@@ -12,7 +12,7 @@ import (
 	"fanfare/internal/store/storetest"
 )
 
-// outcome is what an action does in a status.
+// outcome is the result of an action in a status.
 type outcome struct {
 	// to is the status after it; empty for a refusal.
 	to string
@@ -27,8 +27,8 @@ func invalidIn(required string) outcome { return outcome{code: "invalid_state", 
 
 func archivedFault(required string) outcome { return outcome{code: "archived", required: required} }
 
-// transitions is what each action does in each status, refusals included.
-// docs/PROTOCOL.md, "States and fields", refers to it.
+// transitions has the outcome of each action in each status, including
+// refusals. docs/PROTOCOL.md, "States and fields", refers to it.
 var transitions = map[string]map[string]outcome{
 	"draft": {
 		"launch": {to: "active", event: "campaign.launched"}, "pause": invalidIn("active"), "resume": invalidIn("paused"), "restore": invalidIn("archived"),
@@ -59,7 +59,7 @@ var transitions = map[string]map[string]outcome{
 // TestTransitions takes every action in every status (W5, W6, W7).
 func TestTransitions(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	for _, status := range statuses {
 		for action, o := range transitions[status] {
 			id := createInStatus(t, c, status)
@@ -109,7 +109,7 @@ func checkOutcome(t *testing.T, name string, o outcome, res *storetest.Answer, b
 	}
 }
 
-func checkEvent(t *testing.T, c *tenant, name, id string, o outcome, before, after map[string]any, events int) {
+func checkEvent(t *testing.T, c *fixture, name, id string, o outcome, before, after map[string]any, events int) {
 	t.Helper()
 	fresh := eventsOf(c, id)[events:]
 	if o.event == "" {
@@ -132,7 +132,7 @@ func checkEvent(t *testing.T, c *tenant, name, id string, o outcome, before, aft
 // transitions.
 func TestTransitionTimes(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	id := create(c, map[string]any{"name": "One", "schedule": map[string]any{"end_at": in(10 * time.Hour)}})
 	minute := 0
 	at := func(m int) any {
@@ -173,7 +173,7 @@ func TestTransitionTimes(t *testing.T) {
 // launches, and that only an end in the past prevents it.
 func TestLaunchNeedsNothingButADraft(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	act(c, create(c, `{"name":"Bare"}`), "launch").OK()
 	for _, end := range []time.Duration{-time.Hour, 0} {
 		id := create(c, map[string]any{"name": "Late", "schedule": map[string]any{"end_at": in(end)}})
@@ -190,7 +190,7 @@ func TestLaunchNeedsNothingButADraft(t *testing.T) {
 // succeeds, the others get the state, and one event exists.
 func TestRacingTransitions(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	race := func(id string, actions ...string) map[fault.Code]int {
 		var mu sync.Mutex
 		var wg sync.WaitGroup
@@ -214,7 +214,7 @@ func TestRacingTransitions(t *testing.T) {
 	slices.Sort(types)
 	want(t, "events", []string{"campaign.archived", "campaign.created", "campaign.launched", "campaign.paused"}, types)
 	want(t, "version", any(4.0), read(c, id)["version"])
-	// Whoever of two is first, the state is one that can be.
+	// Whichever of the two is first, the campaign ends up archived.
 	for range 8 {
 		id := createInStatus(t, c, "active")
 		answers := race(id, "pause", "archive")
@@ -228,7 +228,7 @@ func TestRacingTransitions(t *testing.T) {
 // TestDuplicate copies campaigns in every status.
 func TestDuplicate(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	for _, status := range statuses {
 		id := createInStatus(t, c, status)
 		c.Clock.Advance(time.Second)
@@ -255,7 +255,7 @@ func etagVersion(rec map[string]any) string { return fmt.Sprint(rec["version"]) 
 // TestDuplicateFields compares all fields and the name of a copy.
 func TestDuplicateFields(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	id := create(c, map[string]any{
 		"name": "One", "description": "d", "objective": "sales", "channels": []string{"search"}, "tags": []string{"a"}, "metadata": map[string]any{"k": "v"},
 		"budget":   map[string]any{"type": "lifetime", "amount": "10", "currency": "EUR", "pacing": "asap", "daily_cap": "1"},

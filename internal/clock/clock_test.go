@@ -71,9 +71,9 @@ func TestInstantsAreMilliseconds(t *testing.T) {
 	}
 }
 
-// TestDays wants the first moment of a day and of the next, also where clocks
-// jump over midnight or come to it twice (L9).
-func TestDays(t *testing.T) {
+// TestDayBounds checks the first instant of a day and of the next one, also
+// where clocks skip midnight or pass it twice (L9).
+func TestDayBounds(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ zone, day, start, end string }{
 		{"UTC", "2026-11-15", "2026-11-15T00:00:00Z", "2026-11-16T00:00:00Z"},
@@ -137,7 +137,8 @@ func TestDaysFollowEachOther(t *testing.T) {
 	})
 }
 
-// TestDaysAreWritten holds the way days are written against the library's.
+// TestDaysAreWritten compares the format of days with that of the standard
+// library.
 func TestDaysAreWritten(t *testing.T) {
 	t.Parallel()
 	for d := clock.Date(-1_000_000); d < 4_000_000; d += 97 {
@@ -161,7 +162,7 @@ func TestZone(t *testing.T) {
 	}
 }
 
-// FuzzParse wants what is accepted to be shown as the same moment.
+// FuzzParse checks that every accepted text is printed as the same instant.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{"2026-11-15T01:48:44Z", "2026-11-15T01:48:44.5+01:00", "2026-11-15", "2026-11-15T24:00:00Z"} {
 		f.Add(seed)

@@ -70,42 +70,42 @@ const prefix = "FANFARE_"
 
 // Bind declares the settings as flags.
 func (s *Settings) Bind(f *pflag.FlagSet) {
-	f.StringVar(&s.File, "config", "fanfare.yaml", "settings file; missing is fine unless named")
+	f.StringVar(&s.File, "config", "fanfare.yaml", "settings file; the default may be missing")
 	f.StringVar(&s.Listen, "listen", "127.0.0.1:8443", "address and port to serve HTTPS on")
-	f.StringVar(&s.Data, "data", "./fanfare-data", "folder for the database, certificates, pictures and the control socket")
-	f.StringVar(&s.Store, "store", "", "postgres:// URL; empty is SQLite in the data folder")
-	f.StringVar(&s.Metrics, "metrics", "", "where metrics are: duckdb is a file in the data folder, a postgres:// or clickhouse+https:// URL is a database that nodes share (default the database of --store, else duckdb)")
-	f.StringVar(&s.Assets, "assets", "", "folder for uploaded and generated pictures, the same one for all nodes (default assets in the data folder)")
-	f.StringVar(&s.MasterKey, "master-key", "", "file of the key that seals other keys at rest (default master.key in the data folder; made if missing)")
-	f.StringVar(&s.PublicURL, "public-url", "", "where browsers find the server, for links and OAuth (default https://localhost and the port)")
-	f.StringSliceVar(&s.OAuth, "oauth", nil, "platform=ID:SECRET list of OAuth clients registered with ad platforms; better set in the environment")
-	f.StringSliceVar(&s.PlatformURLs, "platform-urls", nil, "platform=URL list for ad platforms that are not at their own address")
-	f.StringVar(&s.Sandbox, "sandbox", "", "address of a stand-alone sandbox for sandbox connections (default one inside the server)")
-	f.IntVar(&s.HistoryDays, "history-days", 730, "how many days back a new connection reads in the background")
-	f.StringVar(&s.SMTPURL, "smtp-url", "", "smtp[s]://user:password@host:port to send invitations and resets through (default none: links are shown instead); better set in the environment")
-	f.StringVar(&s.SMTPFrom, "smtp-from", "", "sender of mail, such as Fanfare <fanfare@example.com>")
-	f.StringVar(&s.OIDCIssuer, "oidc-issuer", "", "address of the OpenID Connect issuer for single sign-on (default none)")
-	f.StringVar(&s.OIDCClientID, "oidc-client-id", "", "id of this server at the issuer")
-	f.StringVar(&s.OIDCSecretFile, "oidc-client-secret-file", "", "file with the secret of this server at the issuer")
-	f.StringVar(&s.OIDCName, "oidc-name", "", "what the button for single sign-on says (default single sign-on)")
-	f.StringVar(&s.Limits, "limits", "", "plan=minute/day[/inflight] list, 0 is unlimited; people=600/0/100 is for each signed-in person (default is the specification's)")
-	f.StringVar(&s.PlaintextKeyPolicy, "plaintext-key-policy", "revoke", "what to do with a key seen in clear text: revoke or warn")
-	f.StringVar(&s.TLSMode, "tls-mode", "auto", "auto (local authority), file, acme or proxy")
+	f.StringVar(&s.Data, "data", "./fanfare-data", "folder for the database, certificates, images and the control socket")
+	f.StringVar(&s.Store, "store", "", "postgres:// URL of the database (default is SQLite in the data folder)")
+	f.StringVar(&s.Metrics, "metrics", "", "metrics database: duckdb for a file in the data folder, or a postgres:// or clickhouse+https:// URL of a database that nodes share (default is the database of --store, else duckdb)")
+	f.StringVar(&s.Assets, "assets", "", "folder for uploaded and generated images, the same for all nodes (default is assets in the data folder)")
+	f.StringVar(&s.MasterKey, "master-key", "", "file of the master key, which encrypts stored secrets; created if missing (default is master.key in the data folder)")
+	f.StringVar(&s.PublicURL, "public-url", "", "address of the server for browsers, in links and OAuth redirects (default is https://localhost and the port)")
+	f.StringSliceVar(&s.OAuth, "oauth", nil, "OAuth clients at ad platforms, as a platform=ID:SECRET list; set it in the environment to hide the secrets")
+	f.StringSliceVar(&s.PlatformURLs, "platform-urls", nil, "other API addresses of ad platforms, as a platform=URL list")
+	f.StringVar(&s.Sandbox, "sandbox", "", "address of a standalone sandbox for sandbox connections (default is the one in the server)")
+	f.IntVar(&s.HistoryDays, "history-days", 730, "days that the backfill of a new connection goes back")
+	f.StringVar(&s.SMTPURL, "smtp-url", "", "smtp[s]://user:password@host:port of the server that sends invites and password resets (default is none: links are shown instead); set it in the environment to hide the password")
+	f.StringVar(&s.SMTPFrom, "smtp-from", "", "sender of emails, such as Fanfare <fanfare@example.com>")
+	f.StringVar(&s.OIDCIssuer, "oidc-issuer", "", "URL of the OpenID Connect issuer for single sign-on (default is none)")
+	f.StringVar(&s.OIDCClientID, "oidc-client-id", "", "client ID of this server at the issuer")
+	f.StringVar(&s.OIDCSecretFile, "oidc-client-secret-file", "", "file with the client secret of this server at the issuer")
+	f.StringVar(&s.OIDCName, "oidc-name", "", "label of the single sign-on button (default is single sign-on)")
+	f.StringVar(&s.Limits, "limits", "", "rate limits, as a plan=minute/day[/inflight] list; 0 is unlimited; people=600/0/100 limits each signed-in user (default is the specification's)")
+	f.StringVar(&s.PlaintextKeyPolicy, "plaintext-key-policy", "revoke", "what happens to an API key that was sent without TLS: revoke or warn")
+	f.StringVar(&s.TLSMode, "tls-mode", "auto", "auto (local certificate authority), file, acme or proxy")
 	f.StringVar(&s.TLSCert, "tls-cert", "", "certificate file for --tls-mode file")
 	f.StringVar(&s.TLSKey, "tls-key", "", "key file for --tls-mode file")
-	f.StringSliceVar(&s.ACMEDomains, "acme-domains", nil, "host names to get certificates for")
-	f.StringVar(&s.ACMEEmail, "acme-email", "", "contact for the certificate authority")
-	f.StringVar(&s.ACMEDirectory, "acme-directory", "", "directory URL of another certificate authority")
-	f.StringVar(&s.ACMERoots, "acme-roots", "", "PEM file that authenticates the directory")
-	f.StringSliceVar(&s.TrustedProxies, "trusted-proxies", nil, "CIDRs of proxies that end TLS, for --tls-mode proxy")
-	f.StringSliceVar(&s.CORSOrigins, "cors-origins", nil, "web origins that may call the API from a browser (default none)")
-	f.StringVar(&s.AdminListen, "admin-listen", "", "loopback address for profiling over HTTPS (default off)")
-	f.IntVar(&s.MaxConnections, "max-connections", 10_000, "connections held at once")
-	f.Int64Var(&s.MaxInFlight, "max-in-flight", 1_000, "requests worked on at once before those that can wait are shed; at most half of max-connections")
-	f.DurationVar(&s.WriteTimeout, "write-timeout", 30*time.Second, "how long a client may take nothing of its answer before it is disconnected")
-	f.Int64Var(&s.MaxWorkspaces, "max-workspaces", 10, "workspaces that a person may own by creating them in the console; 0 leaves that to the operator")
-	f.Int64Var(&s.MaxAssetGiB, "max-asset-gib", 10, "GiB of pictures that a workspace may have, each counted as 64 KiB or more; 0 is unlimited")
-	f.DurationVar(&s.DrainDelay, "drain-delay", 5*time.Second, "how long to serve on after the signal to stop, while /readyz says no, so that load balancers turn away (not on a terminal)")
+	f.StringSliceVar(&s.ACMEDomains, "acme-domains", nil, "host names of the certificates, for --tls-mode acme")
+	f.StringVar(&s.ACMEEmail, "acme-email", "", "contact email for the certificate authority")
+	f.StringVar(&s.ACMEDirectory, "acme-directory", "", "ACME directory URL (default is Let's Encrypt)")
+	f.StringVar(&s.ACMERoots, "acme-roots", "", "PEM file with the root certificates of the ACME directory")
+	f.StringSliceVar(&s.TrustedProxies, "trusted-proxies", nil, "CIDRs of the proxies in front of the server, for --tls-mode proxy")
+	f.StringSliceVar(&s.CORSOrigins, "cors-origins", nil, "web origins that may call the API from a browser (default is none)")
+	f.StringVar(&s.AdminListen, "admin-listen", "", "loopback address for profiling over HTTPS (default is off)")
+	f.IntVar(&s.MaxConnections, "max-connections", 10_000, "maximum number of open connections")
+	f.Int64Var(&s.MaxInFlight, "max-in-flight", 1_000, "maximum number of concurrent requests; above it, requests that can wait are refused; at most half of max-connections")
+	f.DurationVar(&s.WriteTimeout, "write-timeout", 30*time.Second, "how long a client may stop reading a response before it is disconnected")
+	f.Int64Var(&s.MaxWorkspaces, "max-workspaces", 10, "maximum number of workspaces that a user can create in the console; 0 allows only the operator")
+	f.Int64Var(&s.MaxAssetGiB, "max-asset-gib", 10, "maximum GiB of images per workspace, each counted as 64 KiB or more; 0 is unlimited")
+	f.DurationVar(&s.DrainDelay, "drain-delay", 5*time.Second, "how long the server still accepts requests after the stop signal while /readyz fails, so that load balancers remove it (not on a terminal)")
 	f.StringVar(&s.LogLevel, "log-level", "info", "debug, info, warn or error")
 	f.StringVar(&s.LogFormat, "log-format", "auto", "text, json, or auto (text on a terminal)")
 }
@@ -218,8 +218,9 @@ func hint(name string, known []string) string {
 }
 
 // WorkLimit returns the number of requests that the server works on at once.
-// Choice: at most half of the connections, because a connection whose request is
-// worked on is not closed for a new one, which may bring a pause.
+// Choice: at most half of the connections, because a connection whose request
+// is worked on is not closed for a new connection, which may have the request
+// to pause a campaign.
 func (s *Settings) WorkLimit() int64 {
 	if s.MaxConnections == 0 {
 		return s.MaxInFlight

@@ -8,12 +8,12 @@ import (
 	"fanfare/internal/connection"
 )
 
-// TestReconnectPassesHolds has a person who grants access anew not wait for
-// holds of our own; a sync does.
+// TestReconnectPassesHolds checks that a person who grants access again does
+// not wait for holds of the client, but a sync does.
 func TestReconnectPassesHolds(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		var waived []bool
-		s.tricks.accounts = func(ctx context.Context) { waived = append(waived, connection.HoldsWaived(ctx)) }
+		s.faults.accounts = func(ctx context.Context) { waived = append(waived, connection.HoldsWaived(ctx)) }
 		s.reconnect(nil).OK()
 		if len(waived) == 0 || slices.Contains(waived, false) {
 			t.Errorf("reconnect: got %v want holds waived", waived)
@@ -29,7 +29,7 @@ func TestReconnectPassesHolds(t *testing.T) {
 // TestUnlistedAccount switches an account on again that the platform did not
 // list for a while, unless people have switched it off.
 func TestUnlistedAccount(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		look := map[string]func(){
 			"sync":      func() { s.sync(`{"streams":["campaigns"]}`) },
 			"reconnect": func() { s.reconnect(nil).OK() },
@@ -49,16 +49,16 @@ func TestUnlistedAccount(t *testing.T) {
 			}
 		}
 		for how, look := range look {
-			s.tricks.hidden = "meta_ads"
+			s.faults.hidden = "meta_ads"
 			look()
 			state(how+": not listed", false, "account_not_listed")
-			s.tricks.hidden = ""
+			s.faults.hidden = ""
 			look()
 			state(how+": listed again", true, "")
-			s.tricks.hidden = "meta_ads"
+			s.faults.hidden = "meta_ads"
 			look()
 			s.only("tiktok_ads")
-			s.tricks.hidden = ""
+			s.faults.hidden = ""
 			look()
 			state(how+": switched off by people", false, "")
 			s.only("meta_ads", "tiktok_ads")

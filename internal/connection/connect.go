@@ -148,21 +148,21 @@ func (s *Service) admit(ctx context.Context, c *Connection, given *Given, defaul
 		}
 		return s.enter(ctx, c, ring, ch)
 	case given != nil:
-		k := Credentials{Access: given.Access, Refresh: given.Refresh, IssuedAt: ch.At, App: App{ID: given.ClientID, Secret: given.ClientSecret}}
+		k := Credentials{Access: given.Access, Refresh: given.Refresh, IssuedAt: ch.At, App: OAuthClient{ID: given.ClientID, Secret: given.ClientSecret}}
 		if k.Access.Empty() {
 			var err error
 			if k, err = s.refresh(ctx, c, c.Platform, k); err != nil {
 				return s.refused(err)
 			}
 		}
-		return s.enter(ctx, c, Keyring{c.Platform: k}, ch)
+		return s.enter(ctx, c, PlatformCredentials{c.Platform: k}, ch)
 	}
 	return s.invite(c, ch)
 }
 
 // enter takes credentials into use: it looks at the accounts and has them
 // synced.
-func (s *Service) enter(ctx context.Context, c *Connection, ring Keyring, ch *Change) error {
+func (s *Service) enter(ctx context.Context, c *Connection, ring PlatformCredentials, ch *Change) error {
 	if err := s.discover(ctx, c, ring); err != nil {
 		return s.refused(err)
 	}
@@ -230,7 +230,7 @@ func (s *Service) refused(err error) error {
 // discover brings the accounts up to date. New ones are switched on, and those
 // that are gone off; a currency or zone never changes, because figures rely on
 // both.
-func (s *Service) discover(ctx context.Context, c *Connection, ring Keyring) error {
+func (s *Service) discover(ctx context.Context, c *Connection, ring PlatformCredentials) error {
 	c.Capabilities = nil
 	c.ScopesMissing = []string{}
 	for _, platform := range Played {

@@ -22,7 +22,7 @@ import (
 	"fanfare/internal/store/storetest"
 )
 
-func newWorld(t *testing.T) *storetest.Fixture {
+func newFixture(t *testing.T) *storetest.Fixture {
 	t.Helper()
 	return storetest.NewFixture(t, sqlitetest.Open(t))
 }
@@ -63,7 +63,7 @@ func want(t testing.TB, what string, wanted, got any) {
 // TestSource makes a connection, finds it again, and adds an account to it.
 func TestSource(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	first := find(t, w, shop())
 	want(t, "source", fact.Source{Connection: first.Connection, Platform: "api", Account: "default", Currency: "EUR", Zone: "Europe/Berlin"}, first.Source)
 	got, stamp := read(t, w, first.Connection)
@@ -116,7 +116,7 @@ func TestSource(t *testing.T) {
 // change nothing.
 func TestSourceRefusals(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	there := find(t, w, shop())
 	gone := find(t, w, connection.Source{Platform: "csv", Name: "Gone", Account: "a", Currency: "EUR", Zone: "UTC"})
 	c, err := w.DB.Connections().Load(t.Context(), w.Workspace, gone.Connection)
@@ -173,7 +173,7 @@ func TestSourceRefusals(t *testing.T) {
 // TestAccountLimit fills a connection.
 func TestAccountLimit(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	f := find(t, w, shop())
 	c, err := w.DB.Connections().Load(t.Context(), w.Workspace, f.Connection)
 	if err != nil {
@@ -197,7 +197,7 @@ func TestAccountLimit(t *testing.T) {
 // TestFed follows what is noted when facts come in.
 func TestFed(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	s := w.Connections()
 	f := find(t, w, shop())
 	day := func(text string) clock.Date {
@@ -257,10 +257,11 @@ func TestFed(t *testing.T) {
 	want(t, "store", before, storetest.State(t, w.Raw))
 }
 
-// TestBegin wants the promise to outlive what the workspace's own job does.
+// TestBegin checks that the job of a begun write survives the workspace's own
+// job.
 func TestBegin(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	s, jobs := w.Connections(), w.DB.Jobs()
 	f := find(t, w, shop())
 	fed := func() {
@@ -300,7 +301,7 @@ func TestBegin(t *testing.T) {
 // them.
 func TestFedOnlyGoesOn(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	n := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		n++

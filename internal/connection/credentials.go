@@ -16,9 +16,9 @@ import (
 	"fanfare/internal/secret"
 )
 
-// Keyring are the credentials of a connection by platform: one, but for a
-// sandbox, which has them all.
-type Keyring map[string]Credentials
+// PlatformCredentials are the credentials of a connection by platform: one, but
+// for a sandbox, which has them all.
+type PlatformCredentials map[string]Credentials
 
 // kept is how credentials are written before they are sealed.
 type kept struct {
@@ -37,7 +37,7 @@ var ErrNoVault = errors.New("there is no master key to seal credentials with; se
 
 // lock seals a keyring into the connection. The wrapped data key goes with the
 // sealed text, so dropping that destroys the credentials.
-func (s *Service) lock(c *Connection, ring Keyring) error {
+func (s *Service) lock(c *Connection, ring PlatformCredentials) error {
 	if s.Vault == nil {
 		return ErrNoVault
 	}
@@ -83,7 +83,7 @@ func (k *Credentials) end() *clock.Instant {
 }
 
 // unlock opens the credentials of a connection.
-func (s *Service) unlock(c *Connection) (Keyring, error) {
+func (s *Service) unlock(c *Connection) (PlatformCredentials, error) {
 	switch {
 	case s.Vault == nil:
 		return nil, ErrNoVault
@@ -98,11 +98,11 @@ func (s *Service) unlock(c *Connection) (Keyring, error) {
 	if err := json.Unmarshal([]byte(text.Reveal()), &list); err != nil {
 		return nil, fmt.Errorf("read credentials of %s: malformed", c.ID)
 	}
-	ring := Keyring{}
+	ring := PlatformCredentials{}
 	for platform, k := range list {
 		ring[platform] = Credentials{
 			Access: secret.New(k.Access), Refresh: secret.New(k.Refresh), IssuedAt: k.IssuedAt, ExpiresAt: k.ExpiresAt,
-			RefreshExpiresAt: k.RefreshExpiresAt, Scopes: k.Scopes, App: App{ID: k.ClientID, Secret: secret.New(k.ClientSecret)},
+			RefreshExpiresAt: k.RefreshExpiresAt, Scopes: k.Scopes, App: OAuthClient{ID: k.ClientID, Secret: secret.New(k.ClientSecret)},
 		}
 	}
 	return ring, nil
@@ -121,7 +121,7 @@ func (k *Credentials) due(now clock.Instant) bool {
 // grown old, or all of them where force says that the platform calls one
 // expired. Whatever is new is stored before it is used: a platform may have
 // ended the old ones already. Only one at a time refreshes.
-func (s *Service) open(ctx context.Context, c *Connection, force bool) (*Connection, Keyring, error) {
+func (s *Service) open(ctx context.Context, c *Connection, force bool) (*Connection, PlatformCredentials, error) {
 	ring, err := s.unlock(c)
 	if err != nil || !force && !ring.due(clock.At(s.now())) {
 		return c, ring, err
@@ -155,7 +155,7 @@ func (s *Service) open(ctx context.Context, c *Connection, force bool) (*Connect
 	return c, ring, err
 }
 
-func (r Keyring) due(now clock.Instant) bool {
+func (r PlatformCredentials) due(now clock.Instant) bool {
 	for _, k := range r {
 		if k.due(now) {
 			return true
@@ -178,7 +178,7 @@ func (s *Service) renew(ctx context.Context, c *Connection, platform string, k C
 	if ClassOf(err) == Revoked || force || k.ExpiresAt == nil || *k.ExpiresAt <= now {
 		return nil, err
 	}
-	s.Log.Warn("refresh credentials", "connection", c.ID, "platform", platform, "error", err)
+	s.Log.Warn("credentials refresh failed", "connection", c.ID, "platform", platform, "error", err)
 	return nil, nil
 }
 
@@ -208,12 +208,12 @@ func (s *Service) refresh(ctx context.Context, c *Connection, platform string, k
 }
 
 // app is the OAuth client that tokens belong to.
-func (s *Service) app(c *Connection, platform string, k Credentials) App {
+func (s *Service) app(c *Connection, platform string, k Credentials) OAuthClient {
 	if k.App.ID != "" {
 		return k.App
 	}
 	if c.Platform == PlatformSandbox {
-		return App{ID: PlatformSandbox, Secret: secret.New(PlatformSandbox)}
+		return OAuthClient{ID: PlatformSandbox, Secret: secret.New(PlatformSandbox)}
 	}
 	a, _ := s.Catalogue.App(platform)
 	return a
@@ -221,7 +221,7 @@ func (s *Service) app(c *Connection, platform string, k Credentials) App {
 
 // keep stores new credentials of a connection that others may change
 // meanwhile.
-func (s *Service) keep(ctx context.Context, c *Connection, ring Keyring) (*Connection, error) {
+func (s *Service) keep(ctx context.Context, c *Connection, ring PlatformCredentials) (*Connection, error) {
 	_, err := record.Retry(ctx, func() (record.Doc, error) {
 		next, err := s.store.Load(ctx, c.WorkspaceID, c.ID)
 		if err != nil {

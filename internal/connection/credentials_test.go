@@ -15,8 +15,8 @@ import (
 	"fanfare/internal/secret"
 )
 
-// stored loads the connection with what nobody is shown.
-func (s *stage) stored() *connection.Connection {
+// stored loads the connection with the fields that the API does not return.
+func (s *syncFixture) stored() *connection.Connection {
 	s.t.Helper()
 	c, err := s.DB.Connections().Load(s.t.Context(), s.Workspace, ident.ID(s.id))
 	if err != nil {
@@ -25,8 +25,8 @@ func (s *stage) stored() *connection.Connection {
 	return c
 }
 
-// sealed is what the credentials look like when they are opened.
-func (s *stage) sealed() string {
+// sealed returns the decrypted credentials as text.
+func (s *syncFixture) sealed() string {
 	s.t.Helper()
 	c := s.stored()
 	text, err := s.connections.Vault.Open(s.Workspace, c.ID, c.Private.SealVersion, c.Private.Sealed)
@@ -41,7 +41,7 @@ func isToken(e sandbox.Entry) bool { return e.Path == "/token" }
 // TestRefreshInTime wants tokens that live for an hour to be renewed after four
 // fifths of it, and not before.
 func TestRefreshInTime(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		for _, tt := range []struct {
 			after time.Duration
 			want  int
@@ -58,16 +58,16 @@ func TestRefreshInTime(t *testing.T) {
 	}, "google_ads")
 }
 
-// TestExpired has a platform call a token expired that should be good: it is
-// renewed once, and the run goes on.
+// TestExpired makes a platform report that a valid token has expired. The token
+// is renewed once, and the run continues.
 func TestExpired(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		one := 1
-		s.strike(sandbox.FaultRule{Platform: sandbox.GoogleAds, Fault: sandbox.FaultExpiredToken, Path: "googleAds", Count: &one})
+		s.addFault(sandbox.FaultRule{Platform: sandbox.GoogleAds, Fault: sandbox.FaultExpiredToken, Path: "googleAds", Count: &one})
 		before := s.stored().Private.SealVersion
 		r := s.sync(recent)
 		want(t, "run", []any{connection.RunSucceeded, before + 1}, []any{r.Status, s.stored().Private.SealVersion})
-		s.strike(sandbox.FaultRule{Platform: sandbox.GoogleAds, Fault: sandbox.FaultExpiredToken, Path: "googleAds"})
+		s.addFault(sandbox.FaultRule{Platform: sandbox.GoogleAds, Fault: sandbox.FaultExpiredToken, Path: "googleAds"})
 		r = s.sync(recent)
 		want(t, "a token that never works", []any{connection.RunFailed, "auth", connection.StatusReauthRequired}, []any{r.Status, r.Error.Class, s.connection().Status})
 	}, "google_ads")
@@ -76,9 +76,9 @@ func TestExpired(t *testing.T) {
 // TestEmptyToken has a platform answer without tokens. Those that are there
 // stay.
 func TestEmptyToken(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		before := s.sealed()
-		s.tricks.refresh = func(string) (*connection.Credentials, error) { return &connection.Credentials{}, nil }
+		s.faults.refresh = func(string) (*connection.Credentials, error) { return &connection.Credentials{}, nil }
 		s.Clock.Advance(50 * time.Minute)
 		r := s.sync(recent)
 		want(t, "run", connection.RunSucceeded, r.Status)
@@ -91,7 +91,7 @@ func TestEmptyToken(t *testing.T) {
 		// Without another refresh token the one that is there stays.
 		at := clock.At(s.Clock.Now())
 		end := at.Add(time.Hour)
-		s.tricks.refresh = func(string) (*connection.Credentials, error) {
+		s.faults.refresh = func(string) (*connection.Credentials, error) {
 			return &connection.Credentials{Access: secret.New("new-access"), IssuedAt: at, ExpiresAt: &end}, nil
 		}
 		s.sync(recent)
@@ -103,14 +103,14 @@ func TestEmptyToken(t *testing.T) {
 	}, "google_ads")
 }
 
-// TestRevoked has a platform take access back: a person has to grant it anew,
-// and what is there stays and is called old.
+// TestRevoked makes a platform revoke access. A person must grant it again. The
+// stored data stays and is marked as stale.
 func TestRevoked(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		s.sync(recent)
-		before, _ := s.figures("platform")
+		before, _ := s.spendBy("platform")
 		s.ask(`{"mode":"full"}`)
-		s.strike(sandbox.FaultRule{Platform: sandbox.MetaAds, Fault: sandbox.FaultRevokedToken})
+		s.addFault(sandbox.FaultRule{Platform: sandbox.MetaAds, Fault: sandbox.FaultRevokedToken})
 		s.Clock.Advance(time.Hour)
 		s.Sync(s.id)
 		c := s.connection()
@@ -121,7 +121,7 @@ func TestRevoked(t *testing.T) {
 		if !slices.Contains(s.events(s.id), "connection.reauth_required") {
 			t.Errorf("got events %v want connection.reauth_required", s.events(s.id))
 		}
-		after, warnings := s.figures("platform")
+		after, warnings := s.spendBy("platform")
 		if diff := cmp.Diff(before, after); diff != "" || !slices.Contains(warnings, "stale_connections") {
 			t.Errorf("got warnings %v, want stale_connections and the figures as they were:\n%s", warnings, diff)
 		}
@@ -134,16 +134,16 @@ func TestRevoked(t *testing.T) {
 		s.Sync(s.id)
 		c = s.connection()
 		want(t, "after reconnecting", []any{connection.StatusConnected, (*connection.Reason)(nil), (*string)(nil)}, []any{c.Status, c.StatusReason, c.ReauthURL})
-		if _, warnings := s.figures("platform"); slices.Contains(warnings, "stale_connections") {
+		if _, warnings := s.spendBy("platform"); slices.Contains(warnings, "stale_connections") {
 			t.Errorf("got warnings %v want no stale_connections", warnings)
 		}
 	}, "meta_ads")
 }
 
-// TestDisconnect wants credentials to be gone at once, the platforms to be told
-// and figures to stay until somebody wants them erased.
+// TestDisconnect checks that a disconnect deletes the credentials immediately
+// and revokes access at the platforms. Metrics stay until a user erases them.
 func TestDisconnect(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		s.sync(recent)
 		waiting := s.ask(`{}`)
 		tokens := map[string]string{}
@@ -160,20 +160,20 @@ func TestDisconnect(t *testing.T) {
 		}
 		s.connections.Wait()
 		for _, platform := range []string{"google_ads", "meta_ads", "linkedin_ads", "tiktok_ads"} {
-			client, _ := s.tricks.Catalogue.Client(platform, true)
+			client, _ := s.faults.Catalogue.Client(platform, true)
 			for token := range tokens {
-				if _, err := client.Accounts(t.Context(), connection.Credentials{Access: secret.New(token), App: connection.App{ID: "sandbox", Secret: secret.New("sandbox")}}); err == nil {
+				if _, err := client.Accounts(t.Context(), connection.Credentials{Access: secret.New(token), App: connection.OAuthClient{ID: "sandbox", Secret: secret.New("sandbox")}}); err == nil {
 					t.Errorf("%s: a token works that should have been given back", platform)
 				}
 			}
 		}
 		want(t, "a run that waited", connection.RunCanceled, s.run(waiting).Status)
-		sums, _ := s.figures("platform")
+		sums, _ := s.spendBy("platform")
 		want(t, "figures", map[string]string{"meta_ads": s.truth("meta_ads", today-2)}, sums)
 		again := s.disconnect(false).OK()
 		want(t, "again", string(first.JSON), string(again.JSON))
 		s.disconnect(true).OK()
-		sums, _ = s.figures("platform")
+		sums, _ = s.spendBy("platform")
 		want(t, "figures after the purge", map[string]string{}, sums)
 		if at, err := s.work(t.Context()); at != nil || err != nil {
 			t.Errorf("got %v, %v want nothing to be done", at, err)

@@ -27,7 +27,7 @@ type execution struct {
 	s    *Service
 	c    *Connection
 	run  *Run
-	ring Keyring
+	ring PlatformCredentials
 	// entities are what accounts have, by their ids; they are read anew in
 	// every attempt.
 	entities map[string]*Entities

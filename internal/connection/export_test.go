@@ -7,7 +7,7 @@ import (
 )
 
 // OpenTokens returns the credentials of a connection, renewed if they are due.
-func (s *Service) OpenTokens(ctx context.Context, workspace, id ident.ID) (Keyring, error) {
+func (s *Service) OpenTokens(ctx context.Context, workspace, id ident.ID) (PlatformCredentials, error) {
 	c, err := s.store.Load(ctx, workspace, id)
 	if err != nil {
 		return nil, err

@@ -110,7 +110,7 @@ func (s *Service) Complete(ctx context.Context, v Visit) (d record.Doc, asked *G
 			}
 			got = &k
 		}
-		return s.enter(ctx, c, Keyring{v.Platform: *got}, ch)
+		return s.enter(ctx, c, PlatformCredentials{v.Platform: *got}, ch)
 	})
 	return d, asked, err
 }
@@ -188,7 +188,7 @@ func (c *Connection) stateDetail(message string) fault.Detail {
 // Disconnect takes access back for good. The credentials are gone when it
 // returns; the platform is told afterwards, as well as it goes.
 func (s *Service) Disconnect(ctx context.Context, cause record.Cause, id ident.ID, match record.Match, purge bool) (record.Doc, error) {
-	var ring Keyring
+	var ring PlatformCredentials
 	var gone *Connection
 	d, err := s.change(ctx, cause, id, match, func(c *Connection, ch *Change) error {
 		if c.Status == StatusDisconnected {
@@ -232,12 +232,12 @@ func (s *Service) Disconnect(ctx context.Context, cause record.Cause, id ident.I
 }
 
 // revoke tells platforms that access is given back.
-func (s *Service) revoke(ctx context.Context, c *Connection, ring Keyring) {
+func (s *Service) revoke(ctx context.Context, c *Connection, ring PlatformCredentials) {
 	for platform, k := range ring {
 		client, _ := s.Catalogue.Client(platform, c.Platform == PlatformSandbox)
 		if grantor, can := client.(Grantor); can {
 			if err := grantor.Revoke(ctx, s.app(c, platform, k), k); err != nil {
-				s.Log.Warn("give access back", "connection", c.ID, "platform", platform, "error", err)
+				s.Log.Warn("platform access revocation failed", "connection", c.ID, "platform", platform, "error", err)
 			}
 		}
 	}

@@ -29,7 +29,7 @@ func clearFaults(t *testing.T) *http.Request {
 }
 
 // pending makes a connection that waits for a person.
-func (s *stage) pending(platform string) (authorize string) {
+func (s *syncFixture) pending(platform string) (authorize string) {
 	s.t.Helper()
 	made := s.connect(map[string]any{"platform": platform, "name": "Granted"}).OK()
 	s.id = made.ID()
@@ -39,7 +39,7 @@ func (s *stage) pending(platform string) (authorize string) {
 
 // consent is a person who says yes at the platform, and returns where that
 // person is sent back to.
-func (s *stage) consent(authorize string) string {
+func (s *syncFixture) consent(authorize string) string {
 	s.t.Helper()
 	if !strings.HasPrefix(authorize, s.platforms+"/") {
 		s.t.Fatalf("got %s want an address of the sandbox", authorize)
@@ -62,7 +62,7 @@ func (s *stage) consent(authorize string) string {
 }
 
 // visit is a person who comes back from a platform and confirms what is asked.
-func (s *stage) visit(target string) error {
+func (s *syncFixture) visit(target string) error {
 	s.t.Helper()
 	at, err := url.Parse(target)
 	s.must(err)
@@ -83,7 +83,7 @@ func (s *stage) visit(target string) error {
 }
 
 // visits wants a visit to be welcome or refused.
-func (s *stage) visits(what, target string, welcome bool) {
+func (s *syncFixture) visits(what, target string, welcome bool) {
 	s.t.Helper()
 	err := s.visit(target)
 	if _, told := errors.AsType[*fault.Error](err); welcome != (err == nil) || !welcome && !told {
@@ -94,7 +94,7 @@ func (s *stage) visits(what, target string, welcome bool) {
 // TestGrant has a person grant access at each platform.
 func TestGrant(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newSyncFixture(t)
 	for _, platform := range connection.Played {
 		back := s.consent(s.pending(platform))
 		s.visits(platform, back, true)
@@ -114,7 +114,7 @@ func TestGrant(t *testing.T) {
 // TestGrantRefused tries states that are not to work.
 func TestGrantRefused(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newSyncFixture(t)
 	back := s.consent(s.pending("google_ads"))
 	at, err := url.Parse(back)
 	if err != nil {
@@ -149,10 +149,10 @@ func TestGrantRefused(t *testing.T) {
 	s.visits("the new state", fresh, true)
 }
 
-// TestPendingEnds drops a connection that nobody grants access to.
+// TestPendingEnds checks that a connection without granted access is deleted.
 func TestPendingEnds(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newSyncFixture(t)
 	s.pending("meta_ads")
 	s.Clock.Advance(59 * time.Minute)
 	// Another invitation does not make it wait longer.
@@ -172,7 +172,7 @@ func TestPendingEnds(t *testing.T) {
 }
 
 // jobs are the kinds of work on connections and campaigns that are due.
-func (s *stage) jobs() (kinds []string) {
+func (s *syncFixture) jobs() (kinds []string) {
 	s.t.Helper()
 	list, err := s.DB.Jobs().Claim(s.t.Context(), s.now(), s.now().Add(time.Second), 100)
 	if err != nil {
@@ -187,11 +187,11 @@ func (s *stage) jobs() (kinds []string) {
 	return kinds
 }
 
-// TestReconnect invites a person for a connection that works: it goes on as it
-// is until the person has been there.
+// TestReconnect requests new access for a connection that works. The connection
+// keeps working until a person has granted the access.
 func TestReconnect(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newSyncFixture(t)
 	s.visits("consent", s.consent(s.pending("tiktok_ads")), true)
 	before := s.stored().Private
 	invited := s.reconnect(nil).OK()
@@ -202,11 +202,11 @@ func TestReconnect(t *testing.T) {
 	want(t, "credentials and runs", []any{before.SealVersion + 1, 1}, []any{after.SealVersion, len(after.Queue)})
 }
 
-// TestOwnTokens connects with tokens that a caller brings.
+// TestOwnTokens connects with tokens that a caller sends.
 func TestOwnTokens(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
-	granted, err := s.catalogue.Server().Grant(world)
+	s := newSyncFixture(t)
+	granted, err := s.catalogue.Server().Grant(sandboxAccounts)
 	if err != nil {
 		t.Fatal(err)
 	}

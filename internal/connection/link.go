@@ -39,7 +39,7 @@ func (e *execution) link(ctx context.Context, account string, found *Entities, s
 				return err
 			}
 		}
-		known, err := e.s.Links.Of(ctx, e.c.WorkspaceID, e.c.ID, kind, nil)
+		known, err := e.s.Links.OfConnection(ctx, e.c.WorkspaceID, e.c.ID, kind, nil)
 		if err != nil {
 			return err
 		}
@@ -174,7 +174,7 @@ func (s *Service) wishes(ctx context.Context, c *Connection, list []LinkWish, lo
 		if len(external) == 0 {
 			continue
 		}
-		there, err := s.Links.Of(ctx, c.WorkspaceID, c.ID, kind, external)
+		there, err := s.Links.OfConnection(ctx, c.WorkspaceID, c.ID, kind, external)
 		if err != nil {
 			return nil, done, err
 		}
@@ -269,7 +269,7 @@ func (s *Service) attach(ctx context.Context, workspace ident.ID, l *Link) error
 // byName links what is not linked and has the name of exactly one record. It
 // stores that itself where the cause has an actor.
 func (s *Service) byName(ctx context.Context, cause record.Cause, id ident.ID, kind string, besides []Link) (changed []Link, ambiguous []string, err error) {
-	list, err := s.Links.Of(ctx, cause.Workspace, id, kind, nil)
+	list, err := s.Links.OfConnection(ctx, cause.Workspace, id, kind, nil)
 	if err != nil {
 		return nil, nil, err
 	}

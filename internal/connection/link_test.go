@@ -17,7 +17,7 @@ import (
 const twins = "Black Friday: Trail Shoes"
 
 // twin finds the one of a platform.
-func (s *stage) twin(platform string) connection.Link {
+func (s *syncFixture) twin(platform string) connection.Link {
 	s.t.Helper()
 	list := s.entities([]string{"campaign"}, nil)
 	i := slices.IndexFunc(list, func(l connection.Link) bool { return l.Platform == platform && l.Name == twins })
@@ -27,13 +27,13 @@ func (s *stage) twin(platform string) connection.Link {
 	return list[i]
 }
 
-func (s *stage) campaign(name string) string {
+func (s *syncFixture) campaign(name string) string {
 	s.t.Helper()
 	return s.newCampaign(map[string]any{"name": name}).OK().ID()
 }
 
 // link links or unlinks a campaign.
-func (s *stage) link(external string, to any) connection.Linked {
+func (s *syncFixture) link(external string, to any) connection.Linked {
 	s.t.Helper()
 	var done connection.Linked
 	s.links(map[string]any{"links": []any{map[string]any{"kind": "campaign", "external_id": external, "record_id": to}}}).Decode(&done)
@@ -41,7 +41,7 @@ func (s *stage) link(external string, to any) connection.Linked {
 }
 
 // refs are where else a record is.
-func (s *stage) refs(id string) (list []record.ExternalRef) {
+func (s *syncFixture) refs(id string) (list []record.ExternalRef) {
 	s.t.Helper()
 	var r struct {
 		Refs []record.ExternalRef `json:"external_refs"`
@@ -59,13 +59,13 @@ func externals(refs []record.ExternalRef) (ids []string) {
 	return ids
 }
 
-// TestLinks links by id and by name, takes links away again, and wants records
-// and figures to follow.
+// TestLinks links by id and by name, removes the links again, and checks that
+// records and metrics follow.
 func TestLinks(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		s.sync(recent)
 		google, meta := s.twin("google_ads"), s.twin("meta_ads")
-		sums, _ := s.figures("campaign_id")
+		sums, _ := s.spendBy("campaign_id")
 		want(t, "figures of nobody's", 1, len(sums))
 
 		one, other := s.campaign("One"), s.campaign("Other")
@@ -74,7 +74,7 @@ func TestLinks(t *testing.T) {
 		refs := s.refs(one)
 		want(t, "references", []string{google.ExternalID}, externals(refs))
 		want(t, "reference", []any{ident.ID(s.id), "google_ads", "ENABLED", (*string)(nil)}, []any{refs[0].ConnectionID, refs[0].Platform, *refs[0].ExternalStatus, refs[0].Push})
-		sums, _ = s.figures("campaign_id")
+		sums, _ = s.spendBy("campaign_id")
 		spent := sums[one]
 		if spent == "" || spent == "0" {
 			t.Errorf("got figures %v want some of %s", sums, one)
@@ -83,11 +83,11 @@ func TestLinks(t *testing.T) {
 		want(t, "references of the first", []string(nil), externals(s.refs(one)))
 		want(t, "references of the other", []string{google.ExternalID}, externals(s.refs(other)))
 		s.sync(recent) // what is read anew is linked in the same way
-		sums, _ = s.figures("campaign_id")
+		sums, _ = s.spendBy("campaign_id")
 		want(t, "figures", []string{"", spent}, []string{sums[one], sums[other]})
 		want(t, "away", connection.Linked{Unlinked: 1, Ambiguous: []string{}}, s.link(google.ExternalID, nil))
 		want(t, "references of the other", []string(nil), externals(s.refs(other)))
-		sums, _ = s.figures("campaign_id")
+		sums, _ = s.spendBy("campaign_id")
 		want(t, "figures of nobody's", 1, len(sums))
 
 		// By name.
@@ -107,14 +107,14 @@ func TestLinks(t *testing.T) {
 
 // TestLinksRefused wants all or none.
 func TestLinksRefused(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		s.sync(`{"streams":["campaigns"]}`)
 		one, there := s.campaign("One"), s.twin("meta_ads").ExternalID
 		wish := func(kind, external string, to any) map[string]any {
 			return map[string]any{"kind": kind, "external_id": external, "record_id": to}
 		}
 		right := wish("campaign", there, one)
-		foreign := (&stage{Fixture: s.Another(), t: t}).campaign("One")
+		foreign := (&syncFixture{Fixture: s.Another(), t: t}).campaign("One")
 		for name, tt := range map[string]struct {
 			wrong map[string]any
 			want  string
@@ -135,14 +135,15 @@ func TestLinksRefused(t *testing.T) {
 	}, "meta_ads")
 }
 
-// TestLinkByName has syncs link what has a record's name.
+// TestLinkByName checks that syncs link entities that have the name of a
+// record.
 func TestLinkByName(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		id := s.campaign(twins)
 		s.patch(`{"link_by_name":true}`).OK()
 		s.sync(recent)
 		want(t, "references", 1, len(s.refs(id)))
-		if sums, _ := s.figures("campaign_id"); sums[id] == "" {
+		if sums, _ := s.spendBy("campaign_id"); sums[id] == "" {
 			t.Errorf("got figures %v want some of %s", sums, id)
 		}
 	}, "meta_ads")
@@ -150,7 +151,7 @@ func TestLinkByName(t *testing.T) {
 
 // pushing is a launched campaign that is linked to one of Meta's and written
 // there.
-func pushing(t *testing.T, s *stage) (id string, there connection.Link) {
+func pushing(t *testing.T, s *syncFixture) (id string, there connection.Link) {
 	t.Helper()
 	s.sync(`{"streams":["campaigns"]}`)
 	id, there = s.campaign("Pushed"), s.twin("meta_ads")
@@ -161,7 +162,7 @@ func pushing(t *testing.T, s *stage) (id string, there connection.Link) {
 }
 
 // act moves a campaign and has that written.
-func (s *stage) act(id, verb string) {
+func (s *syncFixture) act(id, verb string) {
 	s.t.Helper()
 	s.transition(id, verb).OK()
 	want(s.t, "what is due after "+verb, true, slices.Contains(s.jobs(), record.JobPush))
@@ -170,13 +171,13 @@ func (s *stage) act(id, verb string) {
 	}
 }
 
-func (s *stage) push(id string, attempt int64) (*clock.Instant, error) {
+func (s *syncFixture) push(id string, attempt int64) (*clock.Instant, error) {
 	return s.connections.Push(s.t.Context(), s.Workspace, ident.ID(id), attempt)
 }
 
-// delivery is how a campaign stands on the platform, as the record says it and
-// as the platform does.
-func (s *stage) delivery(id string, there connection.Link) (push, status string, runs bool) {
+// delivery returns the state of a campaign on the platform: push and status
+// from the record, runs from the platform.
+func (s *syncFixture) delivery(id string, there connection.Link) (push, status string, runs bool) {
 	s.t.Helper()
 	ref := s.refs(id)[0]
 	client, k := s.stranger()
@@ -190,16 +191,16 @@ func (s *stage) delivery(id string, there connection.Link) (push, status string,
 	return push, *ref.ExternalStatus, seen.Runs
 }
 
-func (s *stage) delivers(what string, id string, there connection.Link, push, status string, runs bool) {
+func (s *syncFixture) delivers(what string, id string, there connection.Link, push, status string, runs bool) {
 	s.t.Helper()
 	gotPush, gotStatus, gotRuns := s.delivery(id, there)
 	want(s.t, what, []any{push, status, runs}, []any{gotPush, gotStatus, gotRuns})
 }
 
-// TestPush writes states to the platform, reads them back, and tells when
-// somebody changes them there.
+// TestPush writes states to the platform, reads them back, and reports changes
+// that were made on the platform.
 func TestPush(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		id, there := pushing(t, s)
 		s.delivers("launched", id, there, "applied", "ACTIVE", true)
 		s.act(id, "pause")
@@ -240,13 +241,13 @@ func TestPush(t *testing.T) {
 	}, "meta_ads")
 }
 
-// TestPushFails wants what goes away by itself to be tried again, and what does
-// not to be told.
+// TestPushFails checks that a temporary failure is retried and a permanent one
+// is reported.
 func TestPushFails(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		id, there := pushing(t, s)
 		class := connection.Transient
-		s.tricks.status = func(string, string, bool) error {
+		s.faults.status = func(string, string, bool) error {
 			return &connection.Error{Class: class, Code: "x", Message: "No."}
 		}
 		s.transition(id, "pause").OK()
@@ -267,7 +268,7 @@ func TestPushFails(t *testing.T) {
 		s.delivers("forbidden", id, there, "failed", "ACTIVE", true)
 		s.transition(id, "pause").OK()
 		_, _ = s.push(id, 1)
-		s.tricks.status = nil
+		s.faults.status = nil
 		s.sync(`{"streams":["campaigns"]}`)
 		want(t, "planned after a sync", true, slices.Contains(s.jobs(), record.JobPush))
 		if again, err := s.push(id, 1); again != nil || err != nil {
@@ -280,11 +281,11 @@ func TestPushFails(t *testing.T) {
 // TestPushWhileSyncing has a pause reach the platform although a sync is in the
 // middle of its reports.
 func TestPushWhileSyncing(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		id, there := pushing(t, s)
 		reached, released := make(chan struct{}), make(chan struct{})
 		first := true
-		s.tricks.report = func(ctx context.Context, _ connection.Report) error {
+		s.faults.report = func(ctx context.Context, _ connection.Report) error {
 			if !first {
 				return nil
 			}

@@ -17,7 +17,7 @@ import (
 )
 
 // lose has the service note that all facts of a connection are gone.
-func (s *stage) lose(id string) (lost, resyncs bool) {
+func (s *syncFixture) lose(id string) (lost, resyncs bool) {
 	s.t.Helper()
 	lost, resyncs, err := s.connections.Lost(s.t.Context(), record.Cause{Workspace: s.Workspace, Actor: record.System}, ident.ID(id))
 	if err != nil {
@@ -28,10 +28,10 @@ func (s *stage) lose(id string) (lost, resyncs bool) {
 
 // linkedIn connects one account of a platform with a token. Its first run is
 // queued.
-func (s *stage) linkedIn() {
+func (s *syncFixture) linkedIn() {
 	s.t.Helper()
 	s.connections.HistoryDays = 120
-	granted, err := s.catalogue.Server().Grant(world)
+	granted, err := s.catalogue.Server().Grant(sandboxAccounts)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func (s *stage) linkedIn() {
 
 // remedy is what the connection says about its lost data, empty if it has lost
 // none.
-func (s *stage) remedy() string {
+func (s *syncFixture) remedy() string {
 	s.t.Helper()
 	c := s.connection()
 	if c.DataLostAt == nil {
@@ -58,14 +58,14 @@ func (s *stage) remedy() string {
 }
 
 // warned reports whether reports say that data is lost.
-func (s *stage) warned() bool {
+func (s *syncFixture) warned() bool {
 	s.t.Helper()
-	_, warnings := s.figures("platform")
+	_, warnings := s.spendBy("platform")
 	return strings.Contains(strings.Join(warnings, " "), "data_lost")
 }
 
 // wantLost checks the remedy and the warning of reports.
-func (s *stage) wantLost(when, remedy string) {
+func (s *syncFixture) wantLost(when, remedy string) {
 	s.t.Helper()
 	if got := s.remedy(); !strings.Contains(got, remedy) || (remedy == "") != (got == "") {
 		s.t.Errorf("%s: got remedy %q want %q", when, got, remedy)
@@ -81,7 +81,7 @@ const (
 // TestLostOwnData sends a part of lost data again: the loss ends only when the
 // sender says so.
 func TestLostOwnData(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		send := func(rows string) { s.ingest(ingest.DefaultSource, rows).OK() }
 		send(`[{"date":"2026-11-13","clicks":1,"spend":10},{"date":"2026-11-14","clicks":2,"spend":20}]`)
 		s.id = s.ownData()
@@ -133,7 +133,7 @@ func TestLostOwnData(t *testing.T) {
 // TestLostPlatform loses the facts of a platform: the loss ends when all of its
 // history was read again, whatever happens meanwhile.
 func TestLostPlatform(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		s.linkedIn()
 		s.Sync(s.id)
 		s.Sync(s.id)
@@ -153,7 +153,7 @@ func TestLostPlatform(t *testing.T) {
 
 		// Access ends before the rest is read, and with it the queued run.
 		once := 1
-		s.strike(sandbox.FaultRule{Platform: sandbox.LinkedInAds, Fault: sandbox.FaultRevokedToken, Count: &once})
+		s.addFault(sandbox.FaultRule{Platform: sandbox.LinkedInAds, Fault: sandbox.FaultRevokedToken, Count: &once})
 		s.Sync(s.id)
 		want(t, "status", connection.StatusReauthRequired, s.connection().Status)
 		want(t, "warning without access", true, s.warned())
@@ -165,14 +165,14 @@ func TestLostPlatform(t *testing.T) {
 		s.wantLost("after a scheduled run", readAgain)
 
 		// The rest fails at first, and is tried again after the next run.
-		s.tricks.report = func(_ context.Context, q connection.Report) error {
+		s.faults.report = func(_ context.Context, q connection.Report) error {
 			if q.First < today-100 {
 				return &connection.Error{Class: connection.Forbidden, Code: "no", Message: "No."}
 			}
 			return nil
 		}
 		s.Sync(s.id)
-		s.tricks.report = nil
+		s.faults.report = nil
 		s.wantLost("after a part of the rest", readAgain)
 		s.Clock.Advance(2 * time.Hour)
 		s.Sync(s.id)
@@ -183,10 +183,10 @@ func TestLostPlatform(t *testing.T) {
 	})
 }
 
-// reconnectLinkedIn grants access anew.
-func (s *stage) reconnectLinkedIn() {
+// reconnectLinkedIn grants access again.
+func (s *syncFixture) reconnectLinkedIn() {
 	s.t.Helper()
-	granted, err := s.catalogue.Server().Grant(world)
+	granted, err := s.catalogue.Server().Grant(sandboxAccounts)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -197,7 +197,7 @@ func (s *stage) reconnectLinkedIn() {
 // switched off, and of days that the platform reports no longer. A person has
 // to accept that.
 func TestLostUnreadable(t *testing.T) {
-	onStage(t, func(_ *testing.T, s *stage) {
+	withSyncFixture(t, func(_ *testing.T, s *syncFixture) {
 		s.connections.HistoryDays = 90
 		s.sync(`{"mode":"full"}`)
 		s.lose(s.id)
@@ -223,7 +223,7 @@ func TestLostUnreadable(t *testing.T) {
 // TestLostDisconnected loses facts of connections that are disconnected: reports
 // say so until that is accepted or the facts are erased.
 func TestLostDisconnected(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		source := func(name string) {
 			s.ingest(name, `[{"date":"2026-11-13","clicks":1,"spend":10}]`).OK()
 			s.id = s.ownData()
@@ -255,10 +255,10 @@ func TestLostDisconnected(t *testing.T) {
 // TestLostDuringFirstSync loses the facts while the first run is at work: all
 // days are read again, not only those that the run had left.
 func TestLostDuringFirstSync(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		reads := 0
 		ctx, stop := context.WithCancel(t.Context())
-		s.tricks.report = func(context.Context, connection.Report) error {
+		s.faults.report = func(context.Context, connection.Report) error {
 			if reads++; reads == 3 {
 				stop()
 				return ctx.Err()
@@ -287,7 +287,7 @@ func TestLostDuringFirstSync(t *testing.T) {
 // TestLostForgetsAnswers sends own data again under the same idempotency key
 // after it was lost: it is stored again.
 func TestLostForgetsAnswers(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		send := func() (replayed bool) {
 			const key = "october-1"
 			stored, err := s.DB.StoredResponse(t.Context(), s.Workspace, key)

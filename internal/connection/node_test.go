@@ -16,7 +16,7 @@ import (
 
 // otherNode returns the service as another node has it: with the same store and
 // none of the state in memory.
-func (s *stage) otherNode() *connection.Service {
+func (s *syncFixture) otherNode() *connection.Service {
 	n := connection.New(s.connections.Parts)
 	s.t.Cleanup(n.Wait)
 	return n
@@ -25,9 +25,9 @@ func (s *stage) otherNode() *connection.Service {
 // TestPurgeOnAnotherNode disconnects and purges a connection on one node while
 // the other has read a report that it is about to write.
 func TestPurgeOnAnotherNode(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
-		s.tricks.report = func(ctx context.Context, _ connection.Report) error {
-			s.tricks.report = nil
+	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
+		s.faults.report = func(ctx context.Context, _ connection.Report) error {
+			s.faults.report = nil
 			_, err := s.otherNode().Disconnect(ctx, s.Cause(), ident.ID(s.id), record.Match{}, true)
 			return err
 		}
@@ -35,7 +35,7 @@ func TestPurgeOnAnotherNode(t *testing.T) {
 		if _, err := s.work(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		sums, _ := s.figures("platform")
+		sums, _ := s.spendBy("platform")
 		want(t, "figures after the purge", map[string]string{}, sums)
 	}, "google_ads")
 }
@@ -43,12 +43,12 @@ func TestPurgeOnAnotherNode(t *testing.T) {
 // TestRunTakenOver has a second node do a run while the first one, which has lost
 // its lease, still works on it. The first one writes no facts any more.
 func TestRunTakenOver(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		counted := &countedFacts{Facts: s.connections.Facts}
 		s.connections.Facts = counted
 		writes := int64(0)
-		s.tricks.report = func(ctx context.Context, _ connection.Report) error {
-			s.tricks.report = nil
+		s.faults.report = func(ctx context.Context, _ connection.Report) error {
+			s.faults.report = nil
 			_, err := s.otherNode().Work(ctx, s.Workspace, ident.ID(s.id))
 			writes = counted.writes.Load()
 			return err
@@ -79,9 +79,9 @@ func (c *countedFacts) Write(ctx context.Context, b *fact.Batch) error {
 // TestRefreshOnTwoNodes has two nodes find the same tokens due. Only one of them
 // renews these: a platform may end a refresh token at its first use.
 func TestRefreshOnTwoNodes(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		var refreshes, running atomic.Int64
-		s.tricks.refresh = func(string) (*connection.Credentials, error) {
+		s.faults.refresh = func(string) (*connection.Credentials, error) {
 			refreshes.Add(1)
 			if running.Add(1) > 1 {
 				t.Error("two nodes renew tokens at once")

@@ -14,7 +14,7 @@ import (
 )
 
 // options reads the body of an action; nil is none.
-func (s *stage) options(v any, read func(*body.Reader)) error {
+func (s *syncFixture) options(v any, read func(*body.Reader)) error {
 	s.t.Helper()
 	if v == nil {
 		v = "{}"
@@ -25,17 +25,17 @@ func (s *stage) options(v any, read func(*body.Reader)) error {
 	return f.Err()
 }
 
-func (s *stage) connect(v any) *storetest.Answer {
+func (s *syncFixture) connect(v any) *storetest.Answer {
 	s.t.Helper()
 	return s.Answer(s.connections.Create(s.t.Context(), s.Cause(), storetest.Sent(s.t, v), home))
 }
 
-func (s *stage) patch(v any) *storetest.Answer {
+func (s *syncFixture) patch(v any) *storetest.Answer {
 	s.t.Helper()
 	return s.Answer(s.connections.Update(s.t.Context(), s.Cause(), ident.ID(s.id), record.Match{}, storetest.Sent(s.t, v)))
 }
 
-func (s *stage) reconnect(v any) *storetest.Answer {
+func (s *syncFixture) reconnect(v any) *storetest.Answer {
 	s.t.Helper()
 	var given *connection.Given
 	if err := s.options(v, func(f *body.Reader) { given = connection.ReadGiven(f) }); err != nil {
@@ -44,12 +44,12 @@ func (s *stage) reconnect(v any) *storetest.Answer {
 	return s.Answer(s.connections.Reconnect(s.t.Context(), s.Cause(), ident.ID(s.id), record.Match{}, given, home))
 }
 
-func (s *stage) disconnect(purge bool) *storetest.Answer {
+func (s *syncFixture) disconnect(purge bool) *storetest.Answer {
 	return s.Answer(s.connections.Disconnect(s.t.Context(), s.Cause(), ident.ID(s.id), record.Match{}, purge))
 }
 
 // request asks for a sync.
-func (s *stage) request(v any) *storetest.Answer {
+func (s *syncFixture) request(v any) *storetest.Answer {
 	s.t.Helper()
 	var r connection.Request
 	if err := s.options(v, func(f *body.Reader) { r = connection.ReadRequest(f) }); err != nil {
@@ -58,12 +58,12 @@ func (s *stage) request(v any) *storetest.Answer {
 	return s.Answer(s.connections.Sync(s.t.Context(), s.Cause(), ident.ID(s.id), r))
 }
 
-func (s *stage) cancel(run ident.ID) *storetest.Answer {
+func (s *syncFixture) cancel(run ident.ID) *storetest.Answer {
 	return s.Answer(s.connections.Cancel(s.t.Context(), s.Cause(), run, record.Match{}))
 }
 
-// links takes a request to link or unlink what the connection has.
-func (s *stage) links(v any) *storetest.Answer {
+// links sends a request to link or unlink entities of the connection.
+func (s *syncFixture) links(v any) *storetest.Answer {
 	s.t.Helper()
 	var r connection.LinkRequest
 	if err := s.options(v, func(f *body.Reader) { r = connection.ReadLinks(f) }); err != nil {
@@ -73,8 +73,8 @@ func (s *stage) links(v any) *storetest.Answer {
 	return s.Answer(record.Doc{JSON: answer}, err)
 }
 
-// entities lists what the connection has.
-func (s *stage) entities(kinds []string, linked *bool) []connection.Link {
+// entities lists the entities of the connection.
+func (s *syncFixture) entities(kinds []string, linked *bool) []connection.Link {
 	s.t.Helper()
 	list, err := s.connections.Entities(s.t.Context(), s.Workspace, ident.ID(s.id), kinds, linked, "", 100)
 	s.must(err)
@@ -82,11 +82,11 @@ func (s *stage) entities(kinds []string, linked *bool) []connection.Link {
 }
 
 // ingest sends rows of own data.
-func (s *stage) ingest(source, rows string) *storetest.Answer {
+func (s *syncFixture) ingest(source, rows string) *storetest.Answer {
 	return s.ingestOnce(source, rows, nil)
 }
 
-func (s *stage) ingestOnce(source, rows string, once *record.Idempotency) *storetest.Answer {
+func (s *syncFixture) ingestOnce(source, rows string, once *record.Idempotency) *storetest.Answer {
 	cause := s.Cause()
 	cause.Idempotency = once
 	answer, err := s.imports.Ingest(s.t.Context(), cause, ingest.Feed{Source: source, Mode: ingest.Upsert, Defaults: home, Body: []byte(rows)})
@@ -94,7 +94,7 @@ func (s *stage) ingestOnce(source, rows string, once *record.Idempotency) *store
 }
 
 // ownData is the newest connection of own data.
-func (s *stage) ownData() string {
+func (s *syncFixture) ownData() string {
 	s.t.Helper()
 	q := page.Query{Limit: 100, Sort: "created_at", Desc: true, Filters: []page.Filter{{Name: "platform", Values: []string{connection.PlatformAPI}}}}
 	return s.Members(s.connections.List(s.t.Context(), s.Workspace, q))[0]["id"].(string)
@@ -102,24 +102,24 @@ func (s *stage) ownData() string {
 
 var campaignDefaults = campaign.Defaults{Timezone: home.Zone, Currency: home.Currency}
 
-func (s *stage) newCampaign(v any) *storetest.Answer {
+func (s *syncFixture) newCampaign(v any) *storetest.Answer {
 	return s.Answer(s.Campaigns.Create(s.t.Context(), s.Cause(), storetest.Sent(s.t, v), campaignDefaults))
 }
 
-func (s *stage) newAudience(v any) *storetest.Answer {
+func (s *syncFixture) newAudience(v any) *storetest.Answer {
 	return s.Answer(s.Audiences.Create(s.t.Context(), s.Cause(), storetest.Sent(s.t, v)))
 }
 
-func (s *stage) getCampaign(id string) *storetest.Answer {
+func (s *syncFixture) getCampaign(id string) *storetest.Answer {
 	return s.Answer(s.Campaigns.Get(s.t.Context(), s.Workspace, ident.ID(id)))
 }
 
-func (s *stage) patchCampaign(id string, v any) *storetest.Answer {
+func (s *syncFixture) patchCampaign(id string, v any) *storetest.Answer {
 	return s.Answer(s.Campaigns.Update(s.t.Context(), s.Cause(), ident.ID(id), record.Match{}, storetest.Sent(s.t, v), campaignDefaults))
 }
 
 // transition moves a campaign.
-func (s *stage) transition(id, verb string) *storetest.Answer {
+func (s *syncFixture) transition(id, verb string) *storetest.Answer {
 	ctx, cause, at := s.t.Context(), s.Cause(), ident.ID(id)
 	switch verb {
 	case "archive":
@@ -131,7 +131,7 @@ func (s *stage) transition(id, verb string) *storetest.Answer {
 }
 
 // record reads a campaign or an audience.
-func (s *stage) record(id string) *storetest.Answer {
+func (s *syncFixture) record(id string) *storetest.Answer {
 	if strings.HasPrefix(id, ident.Audience+"_") {
 		return s.Answer(s.Audiences.Get(s.t.Context(), s.Workspace, ident.ID(id)))
 	}

@@ -35,18 +35,18 @@ type Client interface {
 // Grantor is a Client whose platform gives access by OAuth.
 type Grantor interface {
 	// AuthorizeURL is where a person grants access.
-	AuthorizeURL(a App, g Grant) string
+	AuthorizeURL(a OAuthClient, g Grant) string
 	// Exchange trades the code that the person came back with.
-	Exchange(ctx context.Context, a App, g Grant, code string) (Credentials, error)
+	Exchange(ctx context.Context, a OAuthClient, g Grant, code string) (Credentials, error)
 	// Refresh returns credentials that live on. What the platform does not
 	// give anew is as before.
-	Refresh(ctx context.Context, a App, c Credentials) (Credentials, error)
+	Refresh(ctx context.Context, a OAuthClient, c Credentials) (Credentials, error)
 	// Revoke gives the access back. It is right to call it twice.
-	Revoke(ctx context.Context, a App, c Credentials) error
+	Revoke(ctx context.Context, a OAuthClient, c Credentials) error
 }
 
-// App is how the operator of the server is registered with a platform.
-type App struct {
+// OAuthClient is how the operator of the server is registered with a platform.
+type OAuthClient struct {
 	ID     string
 	Secret secret.Text
 }
@@ -69,7 +69,7 @@ type Credentials struct {
 	ExpiresAt, RefreshExpiresAt *clock.Instant
 	Scopes                      []string
 	// App is needed where a platform wants it with every call.
-	App App
+	App OAuthClient
 }
 
 // About is what a platform is like.
@@ -237,7 +237,7 @@ type Catalogue interface {
 	Client(platform string, sandbox bool) (Client, bool)
 	// App is how the operator is registered with a platform; false where he
 	// is not.
-	App(platform string) (App, bool)
+	App(platform string) (OAuthClient, bool)
 }
 
 // Sandbox gives access to made-up accounts.

@@ -26,7 +26,7 @@ const (
 
 // Refs lists the platform campaigns, or audiences, that a record is linked to.
 func (s *Service) Refs(ctx context.Context, workspace ident.ID, kind string, id ident.ID) ([]record.ExternalRef, error) {
-	links, err := s.Links.For(ctx, workspace, id)
+	links, err := s.Links.OfRecord(ctx, workspace, id)
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +45,7 @@ func (s *Service) Refs(ctx context.Context, workspace ident.ID, kind string, id 
 // platform campaign is not known to be paused. The push then fails with the
 // reason, so that spend which goes on is reported.
 func (s *Service) Request(ctx context.Context, workspace, campaign ident.ID, enable bool) ([]record.ExternalRef, error) {
-	links, err := s.Links.For(ctx, workspace, campaign)
+	links, err := s.Links.OfRecord(ctx, workspace, campaign)
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +112,7 @@ func (s *Service) Push(ctx context.Context, workspace, campaign ident.ID, attemp
 		return nil, err
 	}
 	defer unlock()
-	links, err := s.Links.For(ctx, workspace, campaign)
+	links, err := s.Links.OfRecord(ctx, workspace, campaign)
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ import (
 )
 
 // issues are the codes of the delivery issues about pushes.
-func (s *stage) issues(id string) (codes []string) {
+func (s *syncFixture) issues(id string) (codes []string) {
 	s.t.Helper()
 	var c campaign.Campaign
 	s.getCampaign(id).Decode(&c)
@@ -31,8 +31,8 @@ func (s *stage) issues(id string) (codes []string) {
 	return codes
 }
 
-// told counts the events of a campaign about pushes.
-func (s *stage) told(id string) (delayed, failed, applied int) {
+// countPushEvents counts the events of a campaign about pushes.
+func (s *syncFixture) countPushEvents(id string) (delayed, failed, applied int) {
 	s.t.Helper()
 	for _, e := range s.events(id) {
 		switch e {
@@ -47,16 +47,16 @@ func (s *stage) told(id string) (delayed, failed, applied int) {
 	return delayed, failed, applied
 }
 
-// reported wants what a campaign says about a push.
-func (s *stage) reported(what, id string, issues []string, delayed, failed, applied int) {
+// reported checks the issues and events of a campaign about a push.
+func (s *syncFixture) reported(what, id string, issues []string, delayed, failed, applied int) {
 	s.t.Helper()
 	want(s.t, what+": issues", issues, s.issues(id))
-	gotDelayed, gotFailed, gotApplied := s.told(id)
+	gotDelayed, gotFailed, gotApplied := s.countPushEvents(id)
 	want(s.t, what+": events", []int{delayed, failed, applied}, []int{gotDelayed, gotFailed, gotApplied})
 }
 
-// granted grants access anew and has what was requested written.
-func (s *stage) granted(id string) {
+// granted grants access again and writes the requested states.
+func (s *syncFixture) granted(id string) {
 	s.t.Helper()
 	s.catalogue.Server().ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(s.t.Context(), "DELETE", "http://sandbox/_sandbox/faults", http.NoBody))
 	s.reconnect(nil).OK()
@@ -69,9 +69,9 @@ func (s *stage) granted(id string) {
 // TestPushWithoutAccess pauses while access is known to have ended: the request
 // is kept, reported, and written once access is back.
 func TestPushWithoutAccess(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		id, there := pushing(t, s)
-		s.strike(sandbox.FaultRule{Fault: sandbox.FaultRevokedToken})
+		s.addFault(sandbox.FaultRule{Fault: sandbox.FaultRevokedToken})
 		s.sync(recent)
 		want(t, "connection", connection.StatusReauthRequired, s.connection().Status)
 		s.transition(id, "pause").OK()
@@ -90,12 +90,12 @@ func TestPushWithoutAccess(t *testing.T) {
 	}, "meta_ads")
 }
 
-// TestPushFindsAccessEnded has a push be the first to notice that access has
-// ended.
+// TestPushFindsAccessEnded checks a push that is the first to notice that
+// access has ended.
 func TestPushFindsAccessEnded(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		id, there := pushing(t, s)
-		s.strike(sandbox.FaultRule{Fault: sandbox.FaultRevokedToken})
+		s.addFault(sandbox.FaultRule{Fault: sandbox.FaultRevokedToken})
 		s.transition(id, "pause").OK()
 		if again, err := s.push(id, 1); again != nil || err != nil {
 			t.Errorf("got %v, %v want to wait for access", again, err)
@@ -116,10 +116,10 @@ func TestPushFindsAccessEnded(t *testing.T) {
 
 // TestPushThrottled waits for the moment that the platform names.
 func TestPushThrottled(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		id, there := pushing(t, s)
 		until, stated := s.Clock.Now().Add(4*time.Minute), true
-		s.tricks.status = func(string, string, bool) error {
+		s.faults.status = func(string, string, bool) error {
 			return &connection.Error{Class: connection.Throttled, Code: "80004", Message: "Too many calls.", Until: until, Stated: stated}
 		}
 		s.transition(id, "pause").OK()
@@ -145,7 +145,7 @@ func TestPushThrottled(t *testing.T) {
 		if why == nil || why.Code != "80004" || why.Since != s.now() {
 			t.Errorf("got error %+v want the platform's", why)
 		}
-		s.tricks.status = nil
+		s.faults.status = nil
 		if again, err := s.push(id, 1); again != nil || err != nil {
 			t.Errorf("got %v, %v want it to be done", again, err)
 		}
@@ -157,16 +157,16 @@ func TestPushThrottled(t *testing.T) {
 // TestPushNotConfirmed takes nothing for applied that the platform does not
 // report.
 func TestPushNotConfirmed(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		id, there := pushing(t, s)
-		s.tricks.forgets = true
+		s.faults.forgets = true
 		s.transition(id, "pause").OK()
 		if _, err := s.push(id, 1); connection.ClassOf(err) != connection.Transient {
 			t.Errorf("got %v want to be called again", err)
 		}
 		s.delivers("not written", id, there, "pending", "ACTIVE", true)
 		want(t, "why", "not_confirmed", s.refs(id)[0].PushError.Code)
-		s.tricks.forgets = false
+		s.faults.forgets = false
 		if _, err := s.push(id, 2); err != nil {
 			t.Error(err)
 		}
@@ -178,9 +178,9 @@ func TestPushNotConfirmed(t *testing.T) {
 // a pause, does not make it, and answers the question for the state without the
 // word for it.
 func TestPushReadBackSaysNothing(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		id, there := pushing(t, s)
-		s.tricks.forgets = true
+		s.faults.forgets = true
 		s.transition(id, "pause").OK()
 		for attempt, seen := range []func(connection.Observed) (connection.Observed, error){
 			func(connection.Observed) (connection.Observed, error) { return connection.Observed{}, nil },
@@ -191,7 +191,7 @@ func TestPushReadBackSaysNothing(t *testing.T) {
 				return o, &connection.Error{Class: connection.Gone, Code: "unknown_campaign", Message: "There is no such campaign."}
 			},
 		} {
-			s.tricks.seen = seen
+			s.faults.seen = seen
 			if _, err := s.push(id, int64(attempt+1)); connection.ClassOf(err) != connection.Transient {
 				t.Errorf("got %v want to be called again", err)
 			}
@@ -199,7 +199,7 @@ func TestPushReadBackSaysNothing(t *testing.T) {
 			want(t, "why", "not_confirmed", s.refs(id)[0].PushError.Code)
 		}
 		s.reported("not confirmed", id, []string{"push_pending"}, 1, 0, 0)
-		s.tricks.forgets, s.tricks.seen = false, nil
+		s.faults.forgets, s.faults.seen = false, nil
 		if _, err := s.push(id, 4); err != nil {
 			t.Error(err)
 		}
@@ -211,7 +211,7 @@ func TestPushReadBackSaysNothing(t *testing.T) {
 // TestPushArchived writes the end of a running campaign, and reports it until
 // the platform confirms it.
 func TestPushArchived(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		id, there := pushing(t, s)
 		s.transition(id, "archive").OK()
 		s.delivers("archived", id, there, "pending", "ACTIVE", true)
@@ -226,10 +226,10 @@ func TestPushArchived(t *testing.T) {
 
 // TestPushOvertaken requests another state while one is being written.
 func TestPushOvertaken(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		id, there := pushing(t, s)
-		s.tricks.status = func(string, string, bool) error {
-			s.tricks.status = nil
+		s.faults.status = func(string, string, bool) error {
+			s.faults.status = nil
 			s.transition(id, "resume").OK()
 			return nil
 		}
@@ -245,13 +245,13 @@ func TestPushOvertaken(t *testing.T) {
 	}, "meta_ads")
 }
 
-// TestPushBeatsOlderLook has a sync look at campaigns before a state is written
-// and note what it saw afterwards.
+// TestPushBeatsOlderLook makes a sync read campaigns before a state is written,
+// and store them afterwards. The written state must stay.
 func TestPushBeatsOlderLook(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		id, there := pushing(t, s)
-		s.tricks.entities = func() {
-			s.tricks.entities = nil
+		s.faults.entities = func() {
+			s.faults.entities = nil
 			s.Clock.Advance(time.Second)
 			s.act(id, "pause")
 		}
@@ -261,11 +261,11 @@ func TestPushBeatsOlderLook(t *testing.T) {
 	}, "meta_ads")
 }
 
-// TestPauseIsNotWritten reports a platform campaign that goes on although the
-// campaign has stopped, because its connection writes no states, and writes the
-// pause once it may.
+// TestPauseIsNotWritten checks a connection that may not write states. A
+// platform campaign that still runs after its campaign was paused is reported.
+// The pause is written once the connection may write.
 func TestPauseIsNotWritten(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		id, there := pushing(t, s)
 		s.patch(`{"write_enabled":false}`).OK()
 		s.act(id, "pause")
@@ -282,9 +282,10 @@ func TestPauseIsNotWritten(t *testing.T) {
 	}, "meta_ads")
 }
 
-// TestPauseOnThePlatform finds that people have paused what must not be written.
+// TestPauseOnThePlatform checks a platform campaign that a person paused on the
+// platform, on a connection that may not write states.
 func TestPauseOnThePlatform(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		id, there := pushing(t, s)
 		s.patch(`{"write_enabled":false}`).OK()
 		s.act(id, "pause")
@@ -305,15 +306,15 @@ func TestPauseOnThePlatform(t *testing.T) {
 // TestPushWriteDisabled has a pause on its way when states may no longer be
 // written.
 func TestPushWriteDisabled(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		id, there := pushing(t, s)
-		s.tricks.status = func(string, string, bool) error {
+		s.faults.status = func(string, string, bool) error {
 			return &connection.Error{Class: connection.Transient, Code: "x", Message: "No."}
 		}
 		s.transition(id, "pause").OK()
 		_, _ = s.push(id, 1)
 		s.reported("delayed", id, []string{"push_pending"}, 1, 0, 0)
-		s.tricks.status = nil
+		s.faults.status = nil
 		s.patch(`{"write_enabled":false}`).OK()
 		if again, err := s.push(id, 1); again != nil || err != nil {
 			t.Errorf("got %v, %v want to wait until it may be written", again, err)
@@ -332,17 +333,17 @@ func TestPushWriteDisabled(t *testing.T) {
 // TestPushUnlinked reports a pause that is lost with its link, and writes it once
 // the link is back, unless the campaign was resumed meanwhile.
 func TestPushUnlinked(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		id, there := pushing(t, s)
 		fail := func(string, string, bool) error {
 			return &connection.Error{Class: connection.Transient, Code: "x", Message: "No."}
 		}
 		unlink := func() {
 			t.Helper()
-			s.tricks.status = fail
+			s.faults.status = fail
 			s.transition(id, "pause").OK()
 			_, _ = s.push(id, 1)
-			s.tricks.status = nil
+			s.faults.status = nil
 			s.links(map[string]any{"links": []any{map[string]any{"kind": "campaign", "external_id": there.ExternalID, "record_id": nil}}}).OK()
 		}
 		unlink()
@@ -366,9 +367,9 @@ func TestPushUnlinked(t *testing.T) {
 
 // TestPushDisconnected reports a request that cannot be written any more.
 func TestPushDisconnected(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		id, there := pushing(t, s)
-		s.tricks.status = func(string, string, bool) error {
+		s.faults.status = func(string, string, bool) error {
 			return &connection.Error{Class: connection.Transient, Code: "x", Message: "No."}
 		}
 		s.transition(id, "pause").OK()
@@ -388,7 +389,7 @@ func TestPushDisconnected(t *testing.T) {
 // TestPushAtTheStart enables a platform campaign when the start comes, not when
 // the campaign is launched or resumed.
 func TestPushAtTheStart(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		s.sync(`{"streams":["campaigns"]}`)
 		id, there := s.campaign("Later"), s.twin("meta_ads")
 		s.patch(`{"write_enabled":true}`).OK()
@@ -422,7 +423,7 @@ func TestPushAtTheStart(t *testing.T) {
 // TestPauseBeforeTheStart stops a platform campaign that is enabled before the
 // start.
 func TestPauseBeforeTheStart(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		s.sync(`{"streams":["campaigns"]}`)
 		id, there := s.campaign("Later"), s.twin("meta_ads")
 		s.patch(`{"write_enabled":true}`).OK()

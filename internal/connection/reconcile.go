@@ -48,7 +48,7 @@ func (s *Service) Reconcile(ctx context.Context, facts RestoredFacts, workspace 
 func (s *Service) linkAgain(ctx context.Context, facts Facts, c *Connection) error {
 	var all []Link
 	for _, kind := range Kinds {
-		links, err := s.Links.Of(ctx, c.WorkspaceID, c.ID, kind, nil)
+		links, err := s.Links.OfConnection(ctx, c.WorkspaceID, c.ID, kind, nil)
 		if err != nil {
 			return err
 		}

@@ -12,7 +12,7 @@ import (
 // a link, the facts of a connection that was purged, and those of one that does
 // not exist. None of it is there afterwards, and everything else is.
 func TestReconcile(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		facts := s.connections.Facts.(metrics.Connections)
 		write := func(b *fact.Batch) {
 			t.Helper()
@@ -30,13 +30,13 @@ func TestReconcile(t *testing.T) {
 		external := s.twin("google_ads").ExternalID
 		s.link(external, one)
 		s.link(external, nil)
-		before, _ := s.figures("campaign_id")
+		before, _ := s.spendBy("campaign_id")
 		write(&fact.Batch{Links: []fact.Link{{Connection: ident.ID(s.id), Kind: fact.KindCampaign, Entity: fact.Entity{ExternalID: external, Record: ident.ID(one)}}}})
-		if sums, _ := s.figures("campaign_id"); sums[one] == "" {
+		if sums, _ := s.spendBy("campaign_id"); sums[one] == "" {
 			t.Fatalf("got figures %v want some of %s", sums, one)
 		}
 		reconcile(0)
-		after, _ := s.figures("campaign_id")
+		after, _ := s.spendBy("campaign_id")
 		want(t, "figures", before, after)
 
 		row := func(connection string) fact.Row {
@@ -46,13 +46,13 @@ func TestReconcile(t *testing.T) {
 		}
 		write(&fact.Batch{Rows: []fact.Row{row("con_unknown")}})
 		reconcile(1)
-		after, _ = s.figures("campaign_id")
+		after, _ = s.spendBy("campaign_id")
 		want(t, "figures without those of an unknown connection", before, after)
 
 		s.disconnect(true).OK()
 		write(&fact.Batch{Rows: []fact.Row{row(s.id)}})
 		reconcile(1)
-		after, _ = s.figures("campaign_id")
+		after, _ = s.spendBy("campaign_id")
 		want(t, "figures after the purge", map[string]string{}, after)
 		lost, _, err := s.connections.Lost(t.Context(), s.Cause(), ident.ID(s.id))
 		s.must(err)

@@ -62,7 +62,7 @@ func (p *LinkPrivate) settled(now clock.Instant) {
 // withAccess calls a platform with the credentials of a connection. It renews
 // them once if they have expired, and notes on the connection that the platform
 // has ended the access.
-func (s *Service) withAccess(ctx context.Context, c *Connection, call func(Keyring) error) error {
+func (s *Service) withAccess(ctx context.Context, c *Connection, call func(PlatformCredentials) error) error {
 	for renewed := false; ; renewed = true {
 		opened, ring, err := s.open(ctx, c, renewed)
 		if opened != nil {
@@ -84,7 +84,7 @@ func (s *Service) withAccess(ctx context.Context, c *Connection, call func(Keyri
 // write writes the requested state and reads it back.
 func (s *Service) write(ctx context.Context, workspace ident.ID, client Client, c *Connection, l *Link) (observed Observed, err error) {
 	written := false
-	err = s.withAccess(ctx, c, func(ring Keyring) (err error) {
+	err = s.withAccess(ctx, c, func(ring PlatformCredentials) (err error) {
 		written = false
 		if err := s.send(ctx, workspace, client, ring[l.Platform], l); err != nil {
 			return err
@@ -143,7 +143,7 @@ func (s *Service) bounded(ctx context.Context, call func(context.Context) error)
 
 // readState reads the state of a platform campaign.
 func (s *Service) readState(ctx context.Context, client Client, c *Connection, l *Link) (observed Observed, err error) {
-	err = s.withAccess(ctx, c, func(ring Keyring) (err error) {
+	err = s.withAccess(ctx, c, func(ring PlatformCredentials) (err error) {
 		observed, err = s.observe(ctx, client, ring[l.Platform], l)
 		return err
 	})

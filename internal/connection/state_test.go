@@ -12,17 +12,17 @@ import (
 // TestPushLateWrite has a resume hang, a pause be confirmed beside it, and the
 // resume take effect afterwards: the pause is written again.
 func TestPushLateWrite(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		id, there := pushing(t, s)
 		s.act(id, "pause")
-		s.tricks.status = func(string, string, bool) error {
+		s.faults.status = func(string, string, bool) error {
 			return &connection.Error{Class: connection.Transient, Code: "timeout", Message: "No answer."}
 		}
 		s.transition(id, "resume").OK()
 		if _, err := s.push(id, 1); connection.ClassOf(err) != connection.Transient {
 			t.Errorf("got %v want to be called again", err)
 		}
-		s.tricks.status = nil
+		s.faults.status = nil
 		s.transition(id, "pause").OK()
 		check := func(what string, attempt int64) *clock.Instant {
 			t.Helper()
@@ -67,17 +67,17 @@ func TestPushLateWrite(t *testing.T) {
 
 // TestPushHangs gives up a write that the platform does not answer.
 func TestPushHangs(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		id, there := pushing(t, s)
 		s.transition(id, "pause").OK()
-		s.tricks.hangs = true
+		s.faults.hangs = true
 		s.connections.StateTime = 100 * time.Millisecond
 		if _, err := s.push(id, 1); connection.ClassOf(err) != connection.Transient {
 			t.Errorf("got %v want to be called again", err)
 		}
 		s.delivers("no answer", id, there, "pending", "ACTIVE", true)
 		want(t, "why", "timeout", s.refs(id)[0].PushError.Code)
-		s.tricks.hangs = false
+		s.faults.hangs = false
 		s.connections.StateTime = time.Minute
 		if _, err := s.push(id, 2); err != nil {
 			t.Error(err)

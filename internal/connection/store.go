@@ -81,11 +81,11 @@ type Links interface {
 	// Found notes what an account has now of a kind. Links and pushes that
 	// are there stay; what is not on the list is forgotten unless it is linked.
 	Found(ctx context.Context, workspace, connection ident.ID, account, kind string, list []Link) error
-	// Of reads the links of a connection, those with these external ids, or
-	// all for nil.
-	Of(ctx context.Context, workspace, connection ident.ID, kind string, external []string) ([]Link, error)
-	// For reads the links to a record.
-	For(ctx context.Context, workspace, record ident.ID) ([]Link, error)
+	// OfConnection reads the links of a connection, those with these external
+	// ids, or all for nil.
+	OfConnection(ctx context.Context, workspace, connection ident.ID, kind string, external []string) ([]Link, error)
+	// OfRecord reads the links to a record.
+	OfRecord(ctx context.Context, workspace, record ident.ID) ([]Link, error)
 	// Put writes existing links and the jobs, all or none, and stores the answer
 	// under the idempotency key.
 	Put(ctx context.Context, connection ident.ID, list []Link, answer []byte, save record.Save) error

@@ -19,8 +19,8 @@ import (
 // the platforms to the last millionth.
 func TestFirstSync(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
-	s.id = s.connect(map[string]any{"platform": "sandbox", "name": "Sandbox", "config": map[string]any{"seed": world.Seed}}).OK().ID()
+	s := newSyncFixture(t)
+	s.id = s.connect(map[string]any{"platform": "sandbox", "name": "Sandbox", "config": map[string]any{"seed": sandboxAccounts.Seed}}).OK().ID()
 	s.only("meta_ads", "linkedin_ads")
 	first := s.runs()[0]
 	want(t, "first run", []any{connection.RunQueued, "initial", "full"}, []any{first.Status, first.Trigger, first.Mode})
@@ -34,7 +34,7 @@ func TestFirstSync(t *testing.T) {
 	if n := metricsOf(t, first); n.SlicesDone != n.SlicesTotal || n.RecordsWritten == 0 || *n.CursorFrom != today-89 || *n.CursorTo != today {
 		t.Errorf("got stream %+v want all of its slices done", n)
 	}
-	sums, warnings := s.figures("platform")
+	sums, warnings := s.spendBy("platform")
 	want(t, "spend", map[string]string{"meta_ads": s.truth("meta_ads", today-14), "linkedin_ads": s.truth("linkedin_ads", today-14)}, sums)
 	if !slices.Contains(warnings, "sandbox_data") || slices.Contains(warnings, "stale_connections") {
 		t.Errorf("got warnings %v want sandbox_data and not stale_connections", warnings)
@@ -50,10 +50,10 @@ func TestFirstSync(t *testing.T) {
 	want(t, "the older days", []any{connection.RunQueued, "backfill", connection.Days{StartDate: today - 729, EndDate: today - 90}}, []any{older.Status, older.Trigger, older.Window})
 }
 
-// TestSchedule reads the days that may still change once a day and the last two
-// in between, and corrections are told.
+// TestSchedule checks that a sync reads the days that may still change once a
+// day, and the last two days in between. Restatements are reported.
 func TestSchedule(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		s.sync(recent)
 		s.Clock.Advance(50 * time.Minute)
 		at, err := s.work(t.Context())
@@ -85,7 +85,7 @@ func TestSchedule(t *testing.T) {
 
 // TestSyncTogether has many ask for the same at once: there is one run.
 func TestSyncTogether(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		var answers [8]connection.Run
 		var wg sync.WaitGroup
 		for i := range answers {
@@ -103,7 +103,7 @@ func TestSyncTogether(t *testing.T) {
 		}
 		want(t, "those who found the run there", 7, found)
 		want(t, "runs", 2, len(s.runs())) // and the canceled one
-		// What the run does not bring is another.
+		// A sync of other data is another run.
 		if other := s.ask(`{"mode":"full"}`); other == r.ID {
 			t.Error("got the same run for more days, want another")
 		}
@@ -112,10 +112,10 @@ func TestSyncTogether(t *testing.T) {
 
 // TestSyncRefused tries to sync what cannot be synced.
 func TestSyncRefused(t *testing.T) {
-	onStage(t, func(_ *testing.T, s *stage) {
+	withSyncFixture(t, func(_ *testing.T, s *syncFixture) {
 		s.only()
 		s.request(nil).Fault("invalid_state")
-		s.strike(sandbox.FaultRule{Fault: sandbox.FaultRevokedToken})
+		s.addFault(sandbox.FaultRule{Fault: sandbox.FaultRevokedToken})
 		s.only("meta_ads")
 		s.sync(recent)
 		s.request(nil).Fault("connection_reauth_required")
@@ -135,12 +135,12 @@ func TestSyncRefused(t *testing.T) {
 // TestCancel cancels a run before and while it is done. What it has brought in
 // stays, and nothing begins in its place.
 func TestCancel(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		if at, err := s.work(t.Context()); err != nil || at == nil || !at.After(s.Clock.Now()) || len(s.runs()) != 1 {
 			t.Fatalf("after a run was canceled: got %v, %v and %d runs, want nothing to do before the next", at, err, len(s.runs()))
 		}
 		reads, reached := 0, make(chan struct{})
-		s.tricks.report = func(ctx context.Context, q connection.Report) error {
+		s.faults.report = func(ctx context.Context, q connection.Report) error {
 			if q.Account != s.tiktok() {
 				return nil
 			}
@@ -165,7 +165,7 @@ func TestCancel(t *testing.T) {
 		want(t, "run", []any{connection.RunCanceled, "canceled"}, []any{r.Status, metricsOf(t, r).Status})
 		c := s.connection()
 		want(t, "connection", []any{connection.StatusConnected, "idle"}, []any{c.Status, c.Sync.State})
-		sums, _ := s.figures("platform")
+		sums, _ := s.spendBy("platform")
 		want(t, "what was brought in", map[string]string{"meta_ads": s.truth("meta_ads", today-2)}, sums)
 		s.cancel(id).Fault("invalid_state")
 	}, "meta_ads", "tiktok_ads")
@@ -174,9 +174,9 @@ func TestCancel(t *testing.T) {
 // TestAccountsDuringRun switches accounts on and off while a run is at work:
 // the run keeps both.
 func TestAccountsDuringRun(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		asked := false
-		s.tricks.report = func(context.Context, connection.Report) error {
+		s.faults.report = func(context.Context, connection.Report) error {
 			if !asked {
 				asked = true
 				s.only("meta_ads", "linkedin_ads")
@@ -194,22 +194,22 @@ func TestAccountsDuringRun(t *testing.T) {
 	}, "meta_ads", "tiktok_ads")
 }
 
-func (s *stage) tiktok() string {
-	a, _ := s.catalogue.Server().Grant(world)
+func (s *syncFixture) tiktok() string {
+	a, _ := s.catalogue.Server().Grant(sandboxAccounts)
 	return a[sandbox.TikTokAds].AccountID
 }
 
-// TestInterrupted breaks a run off in the middle, as the end of the process
-// does, and goes on with what is left.
+// TestInterrupted stops a run in the middle, as the end of the process does,
+// and continues with the slices that are left.
 func TestInterrupted(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		type part struct {
 			account string
 			level   connection.Level
 		}
 		ctx, stop := context.WithCancel(t.Context())
 		var asked []part
-		s.tricks.report = func(_ context.Context, q connection.Report) error {
+		s.faults.report = func(_ context.Context, q connection.Report) error {
 			if asked = append(asked, part{q.Account, q.Level}); len(asked) == 7 {
 				stop()
 				return ctx.Err()
@@ -228,8 +228,8 @@ func TestInterrupted(t *testing.T) {
 		s.Sync(s.id)
 		r = s.run(id)
 		want(t, "afterwards", []any{connection.RunSucceeded, int64(2)}, []any{r.Status, r.Attempt})
-		// Three levels make a slice of base figures, and a slice is done as a
-		// whole: only those of the one that was broken off are asked for twice.
+		// A slice of base metrics has three levels and is read as a whole. Only
+		// the levels of the interrupted slice are read twice.
 		twice := 0
 		for _, p := range before {
 			if slices.Contains(asked, p) {
@@ -239,17 +239,17 @@ func TestInterrupted(t *testing.T) {
 		if twice > 2 {
 			t.Errorf("got %d of %v read again in %v, want the parts of one slice at the most", twice, before, asked)
 		}
-		sums, _ := s.figures("platform")
+		sums, _ := s.spendBy("platform")
 		want(t, "figures", map[string]string{"meta_ads": s.truth("meta_ads", today-2), "tiktok_ads": s.truth("tiktok_ads", today-2)}, sums)
 	}, "meta_ads", "tiktok_ads")
 }
 
-// TestThrottled has a platform ask for more time than a call waits: others are
-// read meanwhile, and the run is laid aside until then and goes on.
+// TestThrottled makes a platform request a longer wait than a call has. The
+// other platforms are read meanwhile, and the run continues after the wait.
 func TestThrottled(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		once := 1
-		s.strike(sandbox.FaultRule{Platform: sandbox.MetaAds, Path: "insights", Fault: sandbox.FaultThrottle, Seconds: 600, Count: &once})
+		s.addFault(sandbox.FaultRule{Platform: sandbox.MetaAds, Path: "insights", Fault: sandbox.FaultThrottle, Seconds: 600, Count: &once})
 		id := s.ask(recent)
 		at, err := s.work(t.Context())
 		if err != nil || at == nil || at.Sub(s.Clock.Now()) < 9*time.Minute {
@@ -257,7 +257,7 @@ func TestThrottled(t *testing.T) {
 		}
 		r := s.run(id)
 		want(t, "parked", []any{connection.RunWaiting, at.UTC()}, []any{r.Status, r.WaitingUntil.Time().UTC()})
-		sums, _ := s.figures("platform")
+		sums, _ := s.spendBy("platform")
 		want(t, "figures meanwhile", map[string]string{"tiktok_ads": s.truth("tiktok_ads", today-2)}, sums)
 		s.Clock.Advance(time.Minute)
 		if early, err := s.work(t.Context()); err != nil || early == nil || !early.Equal(*at) || s.run(id).Status != connection.RunWaiting {
@@ -273,16 +273,17 @@ func TestThrottled(t *testing.T) {
 		if r.Totals.ThrottledSeconds < 540 {
 			t.Errorf("got %d throttled seconds want ten minutes", r.Totals.ThrottledSeconds)
 		}
-		sums, _ = s.figures("platform")
+		sums, _ = s.spendBy("platform")
 		want(t, "figures", map[string]string{"meta_ads": s.truth("meta_ads", today-2), "tiktok_ads": s.truth("tiktok_ads", today-2)}, sums)
 	}, "meta_ads", "tiktok_ads")
 }
 
-// TestPartial has one account fail for good and wants the others to be done.
+// TestPartial makes one account fail permanently and checks that the others are
+// synced.
 func TestPartial(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		bad := s.account("tiktok_ads")
-		s.tricks.report = func(_ context.Context, q connection.Report) error {
+		s.faults.report = func(_ context.Context, q connection.Report) error {
 			if q.Account == bad {
 				return &connection.Error{Class: connection.Forbidden, Code: "40001", Message: "No permission."}
 			}
@@ -293,7 +294,7 @@ func TestPartial(t *testing.T) {
 		want(t, "run", []any{connection.RunPartial, forbidden, "partial"}, []any{r.Status, r.Error, metricsOf(t, r).Status})
 		c := s.connection()
 		want(t, "connection", []any{connection.StatusConnected, forbidden}, []any{c.Status, c.Sync.LastError})
-		sums, _ := s.figures("platform")
+		sums, _ := s.spendBy("platform")
 		want(t, "figures", map[string]string{"meta_ads": s.truth("meta_ads", today-2)}, sums)
 		want(t, "events of the run", []string{"sync.partial", "sync.started"}, s.events(string(r.ID)))
 	}, "meta_ads", "tiktok_ads")
@@ -302,15 +303,15 @@ func TestPartial(t *testing.T) {
 // TestFailing has every run fail: after three the connection has an error, and
 // one that works heals it.
 func TestFailing(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		broken := true
-		s.tricks.report = func(context.Context, connection.Report) error {
+		s.faults.report = func(context.Context, connection.Report) error {
 			if broken {
 				return &connection.Error{Class: connection.Refused, Code: "100", Message: "Wrong."}
 			}
 			return nil
 		}
-		s.tricks.Catalogue = &noEntities{s.tricks.Catalogue, &broken}
+		s.faults.Catalogue = &noEntities{s.faults.Catalogue, &broken}
 		var statuses []connection.Status
 		for range 3 {
 			if r := s.sync(recent); r.Status != connection.RunFailed {
@@ -355,9 +356,9 @@ func (c blind) Entities(ctx context.Context, k connection.Credentials, account s
 
 // TestTooLarge has a platform refuse more than two days at once.
 func TestTooLarge(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		longest := clock.Date(0)
-		s.tricks.report = func(_ context.Context, q connection.Report) error {
+		s.faults.report = func(_ context.Context, q connection.Report) error {
 			if q.Last-q.First > 1 {
 				return &connection.Error{Class: connection.TooLarge, Code: "1", Message: "Please reduce the amount of data."}
 			}
@@ -366,15 +367,15 @@ func TestTooLarge(t *testing.T) {
 		}
 		r := s.sync(`{"mode":"backfill","start_date":"2026-11-01","end_date":"2026-11-15"}`)
 		want(t, "run", []any{connection.RunSucceeded, clock.Date(2)}, []any{r.Status, longest})
-		sums, _ := s.figures("platform")
+		sums, _ := s.spendBy("platform")
 		want(t, "figures", map[string]string{"meta_ads": s.truth("meta_ads", today-14)}, sums)
 
-		s.tricks.report = func(context.Context, connection.Report) error {
+		s.faults.report = func(context.Context, connection.Report) error {
 			return &connection.Error{Class: connection.TooLarge, Code: "1", Message: "Please reduce the amount of data."}
 		}
 		r = s.sync(recent)
 		want(t, "even a day is too much", []any{connection.RunPartial, "validation"}, []any{r.Status, r.Error.Class})
-		after, _ := s.figures("platform")
+		after, _ := s.spendBy("platform")
 		want(t, "figures afterwards", sums, after)
 	}, "meta_ads")
 }

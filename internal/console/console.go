@@ -102,7 +102,7 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case strings.HasPrefix(at, "/console/"):
 		c.API.Answer(w, r, func(ctx context.Context, call *httpapi.Call) error { return c.serve(ctx, call, at) })
 	case strings.HasPrefix(at, connection.CallbackPath):
-		c.API.ServeGrant(w, r, c.holds(r))
+		c.API.ServeGrant(w, r, c.sessionID(r))
 	default:
 		f, status := c.find(r, at), http.StatusOK
 		if f == nil && httpapi.WantsHTML(r) && !c.API.Serves(at) && !strings.HasPrefix(at, "/docs/") {
@@ -117,8 +117,8 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// holds returns the id of the browser's session, empty for none.
-func (c *Console) holds(r *http.Request) ident.ID {
+// sessionID returns the id of the browser's session, empty if it has none.
+func (c *Console) sessionID(r *http.Request) ident.ID {
 	session, err := c.SignIn.Open(r.Context(), token(r), from(r))
 	if err != nil || session == nil {
 		return ""

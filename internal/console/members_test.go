@@ -86,9 +86,9 @@ func TestInvite(t *testing.T) {
 	}
 }
 
-// TestFounder wants workspaces that a person creates, and those of the people
-// whom the person has invited, to share their turns, whoever owns them later.
-// Only the operator makes somebody else a founder.
+// TestFounder checks that the workspaces that a user creates, and those of the
+// users whom this user has invited, share their turns, also after a change of
+// owner. Only the operator can create a new founder.
 func TestFounder(t *testing.T) {
 	t.Parallel()
 	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.Service) {

@@ -88,7 +88,7 @@ func (c *Console) serve(ctx context.Context, call *httpapi.Call, at string) erro
 	}
 	v := &consoleRequest{Call: call}
 	if at == "/console/v1" || strings.HasPrefix(at, "/console/v1/") {
-		if err := c.admit(ctx, v, &route{least: account.Viewer, mirror: true}); err != nil {
+		if err := c.checkAccess(ctx, v, &route{least: account.Viewer, mirror: true}); err != nil {
 			return err
 		}
 		call.Mirror(httpapi.Session{ID: v.session.ID, Caller: v.caller})
@@ -99,7 +99,7 @@ func (c *Console) serve(ctx context.Context, call *httpapi.Call, at string) erro
 		return err
 	}
 	if !r.open {
-		if err := c.admit(ctx, v, r); err != nil {
+		if err := c.checkAccess(ctx, v, r); err != nil {
 			return err
 		}
 	}
@@ -152,8 +152,8 @@ func (c *Console) route(v *consoleRequest, at string) (*route, error) {
 		fault.Detail{Code: string(fault.MethodNotAllowed), Message: "Method not allowed.", Meta: fault.Meta{"allowed": allowed}})
 }
 
-// admit identifies the user and checks whether the user may call a route.
-func (c *Console) admit(ctx context.Context, v *consoleRequest, r *route) error {
+// checkAccess identifies the user and checks whether the user may call a route.
+func (c *Console) checkAccess(ctx context.Context, v *consoleRequest, r *route) error {
 	if err := c.identify(ctx, v); err != nil {
 		return err
 	}

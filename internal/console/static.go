@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// dist is what the build of web/ leaves here; without one it is empty.
+// dist contains the build of web/. It is empty if web/ was not built.
 //
 //go:embed all:dist
 var dist embed.FS

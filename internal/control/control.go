@@ -83,8 +83,7 @@ func Listen(path string, ops map[string]Op) (*Server, error) {
 	if err := os.Chmod(path, 0o600); err != nil {
 		return nil, errors.Join(fmt.Errorf("close control socket to others: %w", err), ln.Close())
 	}
-	// The listener's path is temporary and does not exist any more when it
-	// closes.
+	// The listener's path is temporary and no longer exists when it closes.
 	ln.(*net.UnixListener).SetUnlinkOnClose(false)
 	mux := http.NewServeMux()
 	for name, op := range ops {

@@ -42,11 +42,11 @@ type Brief struct {
 
 // Source returns the part of the brief that the policy check uses, nil without a
 // brief.
-func (b *Brief) Source() *policy.Source {
+func (b *Brief) Source() *policy.BriefSource {
 	if b == nil {
 		return nil
 	}
-	return &policy.Source{
+	return &policy.BriefSource{
 		Prompt: b.Prompt, NegativePrompt: b.NegativePrompt, BrandName: b.Brand.Name, BannedWords: b.Brand.BannedWords,
 		CallToAction: b.CallToAction, LandingURL: b.LandingURL, Language: b.Language,
 	}

@@ -23,29 +23,29 @@ import (
 	"fanfare/internal/store/storetest"
 )
 
-// tenant is a workspace with the services that creatives need.
-type tenant struct {
+// fixture is a workspace with the services that creatives need.
+type fixture struct {
 	*storetest.Fixture
 	Creatives *creative.Service
 }
 
-func newTenant(t *testing.T) *tenant {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	w := storetest.NewFixture(t, sqlitetest.Open(t))
 	providers, err := provider.New(w.DB.Providers(), nil, outbound.Trusted(), w.Clock.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &tenant{w, creative.New(creative.Deps{
+	return &fixture{w, creative.New(creative.Deps{
 		Store: w.DB.Creatives(), Providers: providers, Painter: provider.NewPainter(), Assets: w.Assets, Records: w.DB.CreativeRecords(), Now: w.Clock.Now, Random: rand.Reader,
 	})}
 }
 
 // another returns another workspace of the same store.
-func (c *tenant) another() *tenant { return &tenant{c.Another(), c.Creatives} }
+func (c *fixture) another() *fixture { return &fixture{c.Another(), c.Creatives} }
 
 // begin starts a generation that a job does.
-func begin(c *tenant, body any) string {
+func begin(c *fixture, body any) string {
 	c.T.Helper()
 	a := generate(c, body)
 	if status := a.Record()["status"]; status != "generating" {
@@ -54,43 +54,43 @@ func begin(c *tenant, body any) string {
 	return a.ID()
 }
 
-func generate(c *tenant, body any) *storetest.Answer {
+func generate(c *fixture, body any) *storetest.Answer {
 	return c.Answer(c.Creatives.Generate(c.T.Context(), c.Cause(), storetest.Sent(c.T, body)))
 }
 
-func post(c *tenant, body any) *storetest.Answer {
+func post(c *fixture, body any) *storetest.Answer {
 	return c.Answer(c.Creatives.Create(c.T.Context(), c.Cause(), storetest.Sent(c.T, body)))
 }
 
-func get(c *tenant, id string) *storetest.Answer {
+func get(c *fixture, id string) *storetest.Answer {
 	return c.Answer(c.Creatives.Get(c.T.Context(), c.Workspace, ident.ID(id))).OK()
 }
 
-func read(c *tenant, id string) map[string]any { return get(c, id).Record() }
+func read(c *fixture, id string) map[string]any { return get(c, id).Record() }
 
-func patch(c *tenant, id string, body any) *storetest.Answer {
+func patch(c *fixture, id string, body any) *storetest.Answer {
 	return c.Answer(c.Creatives.Update(c.T.Context(), c.Cause(), ident.ID(id), record.Match{}, storetest.Sent(c.T, body)))
 }
 
-func archive(c *tenant, id string, match ...string) *storetest.Answer {
+func archive(c *fixture, id string, match ...string) *storetest.Answer {
 	return c.Answer(c.Creatives.Archive(c.T.Context(), c.Cause(), ident.ID(id), record.ParseMatch(match)))
 }
 
-func restore(c *tenant, id string, match ...string) *storetest.Answer {
+func restore(c *fixture, id string, match ...string) *storetest.Answer {
 	return c.Answer(c.Creatives.Restore(c.T.Context(), c.Cause(), ident.ID(id), record.ParseMatch(match)))
 }
 
-func retry(c *tenant, id string, match ...string) *storetest.Answer {
+func retry(c *fixture, id string, match ...string) *storetest.Answer {
 	return c.Answer(c.Creatives.Regenerate(c.T.Context(), c.Cause(), ident.ID(id), record.ParseMatch(match)))
 }
 
 // list returns the creatives that are not archived.
-func list(c *tenant, filters ...page.Filter) []map[string]any {
+func list(c *fixture, filters ...page.Filter) []map[string]any {
 	return c.Members(c.Creatives.List(c.T.Context(), c.Workspace, page.Query{Limit: 100, Sort: "created_at", Filters: filters}))
 }
 
 // listAll returns all creatives.
-func listAll(c *tenant) []map[string]any {
+func listAll(c *fixture) []map[string]any {
 	return c.Members(c.Creatives.List(c.T.Context(), c.Workspace, page.Query{Limit: 100, Sort: "created_at", Status: []string{}}))
 }
 
@@ -98,14 +98,14 @@ func listAll(c *tenant) []map[string]any {
 func by(name string, values ...string) page.Filter { return page.Filter{Name: name, Values: values} }
 
 // loadCreative reads a creative as a Go value.
-func loadCreative(c *tenant, id string) *creative.Creative {
+func loadCreative(c *fixture, id string) *creative.Creative {
 	var v creative.Creative
 	get(c, id).Decode(&v)
 	return &v
 }
 
 // variants reads all variants of a creative.
-func variants(c *tenant, id string) []creative.Variant {
+func variants(c *fixture, id string) []creative.Variant {
 	p, err := c.Creatives.Variants(c.T.Context(), c.Workspace, ident.ID(id), page.Query{Limit: 100, Sort: "position"})
 	if err != nil {
 		c.T.Fatal(err)
@@ -117,9 +117,8 @@ func variants(c *tenant, id string) []creative.Variant {
 	return list
 }
 
-// runJob does the work of a creative, as the job does, a moment after what was
-// before.
-func runJob(t testing.TB, c *tenant, id string) {
+// runJob runs the job of a creative. It advances the clock first.
+func runJob(t testing.TB, c *fixture, id string) {
 	t.Helper()
 	c.Clock.Advance(time.Millisecond)
 	if err := c.Creatives.Run(t.Context(), c.Workspace, ident.ID(id)); err != nil {
@@ -128,7 +127,7 @@ func runJob(t testing.TB, c *tenant, id string) {
 }
 
 // runJobs runs the jobs that generate creatives until the test ends.
-func runJobs(t testing.TB, c *tenant) *job.Runner {
+func runJobs(t testing.TB, c *fixture) *job.Runner {
 	t.Helper()
 	jobs := job.New(c.DB.Jobs(), c.Clock.Now, slog.New(slog.DiscardHandler))
 	jobs.Register(c.Creatives.JobHandlers(), nil)
@@ -146,14 +145,14 @@ func runJobs(t testing.TB, c *tenant) *job.Runner {
 }
 
 // countJobs counts the queued jobs of a kind for a record.
-func countJobs(t testing.TB, c *tenant, kind, id string) int64 {
+func countJobs(t testing.TB, c *fixture, kind, id string) int64 {
 	t.Helper()
 	return c.Int(`SELECT count(*) FROM job WHERE workspace_id = $1 AND kind = $2 AND args = $3`, string(c.Workspace), kind, id)
 }
 
-func eventsOf(c *tenant, id string) []map[string]any { return c.Events("resource_id", id) }
+func eventsOf(c *fixture, id string) []map[string]any { return c.Events("resource_id", id) }
 
-func eventTypes(c *tenant, id string) []string {
+func eventTypes(c *fixture, id string) []string {
 	types := c.EventTypes(id)
 	for i := range types {
 		types[i] = strings.TrimPrefix(types[i], "creative.")
@@ -183,8 +182,9 @@ func wantDetail(t testing.TB, res *storetest.Answer, field, code string) {
 // tea is a prompt with enough facts for every channel.
 const tea = "Mountain green tea from Leaf & Co, hand-picked in spring, 20% off until Sunday. For people who love a quiet morning."
 
-// fakeProvider is a provider that does what a test says, and the catalogue that
-// knows it under the name of openai, beside the built-in one.
+// fakeProvider is a provider whose behavior a test sets. It is also the
+// catalogue that returns it under the name openai, beside the built-in
+// provider.
 type fakeProvider struct {
 	creative.ProviderCatalog
 	unpriced bool
@@ -193,7 +193,7 @@ type fakeProvider struct {
 }
 
 // useFakeProvider replaces the models by a fake provider.
-func useFakeProvider(c *tenant) *fakeProvider {
+func useFakeProvider(c *fixture) *fakeProvider {
 	a := &fakeProvider{ProviderCatalog: c.Creatives.Providers}
 	a.write = func(_ context.Context, b *creative.Brief) (*creative.Result, error) {
 		return &creative.Result{Language: "en", Model: "author-1", Drafts: draftsOf(b, "One", "Two", "Three")}, nil
@@ -236,8 +236,8 @@ func (a *fakeProvider) Paint(ctx context.Context, b *creative.Brief, _ *creative
 	return a.paint(ctx, b, s, format)
 }
 
-// draftsOf makes a draft of each text: it is what every field of every channel
-// starts with.
+// draftsOf returns a draft for each text. Every field of every channel starts
+// with the text.
 func draftsOf(b *creative.Brief, texts ...string) []creative.Draft {
 	var list []creative.Draft
 	for _, text := range texts {
@@ -261,9 +261,9 @@ func draftsOf(b *creative.Brief, texts ...string) []creative.Draft {
 // byModel is a request for the fake provider.
 const byModel = `{"prompt":"Mountain green tea","provider":"openai","channels":["social"]}`
 
-// createInStatus makes a creative and brings it to a status; "gone ready" is
-// archived after it was ready, and so on.
-func createInStatus(t testing.TB, c *tenant, a *fakeProvider, status string) string {
+// createInStatus creates a creative and changes it to a status. "gone ready" is
+// a creative that was archived when it was ready, and so on.
+func createInStatus(t testing.TB, c *fixture, a *fakeProvider, status string) string {
 	t.Helper()
 	status, gone := strings.CutPrefix(status, "gone ")
 	writes := a.write
@@ -294,7 +294,7 @@ func apiStatus(status string) string {
 }
 
 // countGenerateJobs counts the queued jobs that generate a creative.
-func countGenerateJobs(t testing.TB, c *tenant, id string) int64 {
+func countGenerateJobs(t testing.TB, c *fixture, id string) int64 {
 	t.Helper()
 	return countJobs(t, c, creative.JobGenerate, id)
 }

@@ -206,7 +206,7 @@ func (s *Service) startGeneration(ctx context.Context, c *Creative, save *Save) 
 		if err != nil {
 			return err
 		}
-		s.finish(c, o, save)
+		s.finishGeneration(c, o, save)
 		return nil
 	}
 	if once := save.Cause.Idempotency; once != nil {
@@ -253,7 +253,7 @@ func (s *Service) newGeneration(ctx context.Context, cause record.Cause, r *Requ
 
 // Regenerate repeats the generation of a failed creative.
 func (s *Service) Regenerate(ctx context.Context, cause record.Cause, id ident.ID, match record.Match) (record.Doc, error) {
-	return s.change(ctx, cause, id, match, func(c *Creative, save *Save) error {
+	return s.changeCreative(ctx, cause, id, match, func(c *Creative, save *Save) error {
 		if c.Status != StatusFailed {
 			return c.invalidState("retry", StatusFailed)
 		}
@@ -267,8 +267,8 @@ func (s *Service) Regenerate(ctx context.Context, cause record.Cause, id ident.I
 // Wait returns the creative when its generation has finished, or its current
 // state after the timeout. It polls, because any instance may do the work. It
 // stores a finished result under the caller's idempotency key.
-func (s *Service) Wait(ctx context.Context, cause record.Cause, id ident.ID, patience time.Duration) (d record.Doc, done bool, err error) {
-	until := time.NewTimer(patience)
+func (s *Service) Wait(ctx context.Context, cause record.Cause, id ident.ID, timeout time.Duration) (d record.Doc, done bool, err error) {
+	until := time.NewTimer(timeout)
 	defer until.Stop()
 	again := time.NewTicker(pollInterval)
 	defer again.Stop()
@@ -313,11 +313,11 @@ func (s *Service) Run(ctx context.Context, workspace, id ident.ID) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.change(context.WithoutCancel(ctx), cause, id, record.Match{}, func(c *Creative, save *Save) error {
+	_, err = s.changeCreative(context.WithoutCancel(ctx), cause, id, record.Match{}, func(c *Creative, save *Save) error {
 		// The creative was archived or finished elsewhere, so drop the result,
 		// but record its cost.
 		if c.Status == StatusGenerating {
-			s.finish(c, o, save)
+			s.finishGeneration(c, o, save)
 		} else {
 			o.recordCost(save)
 		}

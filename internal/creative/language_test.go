@@ -8,7 +8,7 @@ import (
 // that it would have to translate.
 func TestLanguageMismatch(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	const english, german = "Oat milk latte for students, 20% off until Sunday, free refills", "Hafermilch-Latte für Studierende, 20 % Rabatt bis Sonntag und kostenlose Lieferung"
 	for _, tt := range []struct{ prompt, language, is string }{
 		{english, "de", "en"},

@@ -18,7 +18,7 @@ import (
 // channel.
 func TestGenerateText(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	res := generate(c, map[string]any{
 		"prompt": tea, "channels": creative.Channels, "seed": 7, "tags": []string{"Tea"}, "metadata": map[string]any{"k": "v"},
 		"landing_url": "https://leaf.example/tea", "brand": map[string]any{"name": "Leaf & Co"},
@@ -61,7 +61,7 @@ func TestGenerateText(t *testing.T) {
 // creative, and that weights add up.
 func TestVariants(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	for _, n := range []int{1, 3, 7, 10} {
 		id := generate(c, map[string]any{"prompt": tea, "variants": n}).OK().ID()
 		v, list := loadCreative(c, id), variants(c, id)
@@ -94,7 +94,7 @@ func TestVariants(t *testing.T) {
 // TestGenerateImage creates images in the background.
 func TestGenerateImage(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	id := begin(c, map[string]any{
 		"prompt": tea, "type": "image", "variants": 2, "aspect_ratios": []string{"1:1", "9:16"}, "sizes": []string{"300x250"}, "formats": []string{"png", "svg"},
 	})

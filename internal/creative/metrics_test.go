@@ -26,7 +26,7 @@ func (f *fakeMetrics) Variants(_ context.Context, workspace, id ident.ID) (map[i
 
 // withMetrics reads the metrics of all variants, and checks that nothing else
 // differs from a plain list.
-func withMetrics(t *testing.T, c *tenant, id string) (list []string) {
+func withMetrics(t *testing.T, c *fixture, id string) (list []string) {
 	t.Helper()
 	q := page.Query{Sort: "position", Limit: 100}
 	plain, err := c.Creatives.Variants(t.Context(), c.Workspace, ident.ID(id), q)
@@ -63,7 +63,7 @@ const unknown = `{"impressions":null,"clicks":null,"ctr":null,"conversions":null
 // and a single variant those of the creative.
 func TestVariantMetrics(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	one, three := generate(c, `{"prompt":"Mountain tea with \"metrics\":null","variants":1}`).OK().ID(), generate(c, `{"prompt":"Mountain tea","variants":3}`).OK().ID()
 	c.Creatives.Metrics = &fakeMetrics{}
 	want(t, "without metrics", []string{unknown, unknown, unknown}, withMetrics(t, c, three))
@@ -88,7 +88,7 @@ func TestVariantMetrics(t *testing.T) {
 // metrics.
 func TestVariantMetricsOfOldDocuments(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	id := generate(c, `{"prompt":"Mountain tea","variants":2}`).OK().ID()
 	err := c.Raw.Write(t.Context(), func(tx store.Tx) error {
 		_, err := tx.Exec(`UPDATE variant SET shape = 1, checksum = NULL, doc = replace(doc, ',"metrics":null', '') WHERE workspace_id = $1`, string(c.Workspace))

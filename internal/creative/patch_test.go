@@ -12,11 +12,11 @@ import (
 	"fanfare/internal/store/storetest"
 )
 
-// TestRoundTrip sends back what was read, in every status: nothing changes
-// (W2, W3, W4).
+// TestRoundTrip sends a record back as it was read, in every status. Nothing
+// changes (W2, W3, W4).
 func TestRoundTrip(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	a := useFakeProvider(c)
 	ids := []string{
 		generate(c, map[string]any{"prompt": tea, "channels": creative.Channels, "landing_url": "https://leaf.example/", "brand": map[string]any{"name": "Leaf & Co"}}).OK().ID(),
@@ -43,7 +43,7 @@ func TestRoundTrip(t *testing.T) {
 // TestReadOnly checks that a fault names the read-only field.
 func TestReadOnly(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	id := create(c, withPicture(asset(c, onePixel(t)), `"alt_text":"A cup"`))
 	before := read(c, id)
 	for field, body := range map[string]string{
@@ -74,7 +74,7 @@ func TestReadOnly(t *testing.T) {
 // them, and the policy is asked again.
 func TestContentUpdate(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	id := generate(c, `{"prompt":"Mountain tea from the valley","channels":["social","push"],"variants":3}`).OK().ID()
 	before, others := loadCreative(c, id), variants(c, id)
 	c.Clock.Advance(time.Minute)
@@ -114,7 +114,7 @@ func TestContentUpdate(t *testing.T) {
 // TestFieldUpdates changes each member and finds the old value in the event.
 func TestFieldUpdates(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	id := generate(c, `{"prompt":"Mountain tea","tags":["a"],"metadata":{"k":"v","l":"w"}}`).OK().ID()
 	for i, tt := range []struct {
 		body, member string
@@ -144,7 +144,7 @@ func TestFieldUpdates(t *testing.T) {
 // TestApproval approves and rejects creatives.
 func TestApproval(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	id := generate(c, `{"prompt":"Mountain tea"}`).OK().ID()
 	want(t, "approval of its own", creative.Approval{Status: "not_required"}, loadCreative(c, id).Approval)
 	require := func(required bool) {

@@ -332,8 +332,9 @@ func (o *outcome) recordCost(save *Save) {
 	}
 }
 
-// finish ends a generation: ready with variants, or failed with a reason.
-func (s *Service) finish(c *Creative, o *outcome, save *Save) {
+// finishGeneration ends a generation: ready with variants, or failed with a
+// reason.
+func (s *Service) finishGeneration(c *Creative, o *outcome, save *Save) {
 	g := c.Generation
 	g.FinishedAt = &save.At
 	if o.result != nil {

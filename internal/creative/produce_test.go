@@ -20,18 +20,17 @@ import (
 )
 
 // generateNow generates with the author and returns what came of it.
-func generateNow(t testing.TB, c *tenant, body string) (*creative.Creative, []creative.Variant) {
+func generateNow(t testing.TB, c *fixture, body string) (*creative.Creative, []creative.Variant) {
 	t.Helper()
 	id := begin(c, body)
 	runJob(t, c, id)
 	return loadCreative(c, id), variants(c, id)
 }
 
-// TestUnusableDrafts gets drafts that nobody can use, from an author who keeps
-// to nothing.
+// TestUnusableDrafts checks drafts of a provider that follows no rule.
 func TestUnusableDrafts(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	a := useFakeProvider(c)
 	for name, drafts := range map[string]func(b *creative.Brief) []creative.Draft{
 		"no drafts":      func(*creative.Brief) []creative.Draft { return nil },
@@ -55,7 +54,7 @@ func TestUnusableDrafts(t *testing.T) {
 // each of the others.
 func TestDrafts(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	a := useFakeProvider(c)
 	a.respondWith(func(b *creative.Brief) []creative.Draft {
 		list := draftsOf(b, "One", "Two", "One", strings.Repeat("x", 201), "Three", "Four", "Five")
@@ -76,11 +75,12 @@ func TestDrafts(t *testing.T) {
 	want(t, "model", "author-1", *v.Generation.Model)
 }
 
-// TestPlainText wants nothing but text for the asked channels of an author who
-// writes markup, fields that the channel does not have, and codes of its own.
+// TestPlainText checks that only plain text of the requested channels is kept
+// from a provider that returns markup, fields that the channel does not have,
+// and unknown codes.
 func TestPlainText(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	a := useFakeProvider(c)
 	secret := "<script>alert(1)</script>"
 	a.write = func(_ context.Context, b *creative.Brief) (*creative.Result, error) {
@@ -115,7 +115,7 @@ func TestPlainText(t *testing.T) {
 // TestCallToAction maps the text of a button to a call to action.
 func TestCallToAction(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	a := useFakeProvider(c)
 	for words, wanted := range map[string]string{"shop_now": "shop_now", "Learn more": "learn_more", "Jetzt kaufen": "", "": ""} {
 		a.respondWith(func(b *creative.Brief) []creative.Draft {
@@ -134,7 +134,7 @@ func TestCallToAction(t *testing.T) {
 // TestPolicyBlocks checks that blocked variants fail: some of them, or all.
 func TestPolicyBlocks(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	a := useFakeProvider(c)
 	const bad = "This tea cures cancer"
 	a.respondWith(func(b *creative.Brief) []creative.Draft { return draftsOf(b, bad, bad+" and gout") })
@@ -179,7 +179,7 @@ func TestPolicyBlocks(t *testing.T) {
 // TestDifferences checks the differences of variants.
 func TestDifferences(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	a := useFakeProvider(c)
 	a.respondWith(func(b *creative.Brief) []creative.Draft {
 		list := draftsOf(b, "One", "One", "One")
@@ -201,7 +201,7 @@ func TestDifferences(t *testing.T) {
 // TestStrictest checks that headline and body fit every requested channel.
 func TestStrictest(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	a := useFakeProvider(c)
 	a.respondWith(func(b *creative.Brief) []creative.Draft {
 		list := draftsOf(b, "One")
@@ -231,7 +231,7 @@ func onePixel(t testing.TB) []byte {
 // and counts what both used.
 func TestPictures(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	a := useFakeProvider(c)
 	cost := func(n int64) *int64 { return &n }
 	a.write = func(_ context.Context, b *creative.Brief) (*creative.Result, error) {
@@ -280,11 +280,11 @@ func TestPictures(t *testing.T) {
 	want(t, "status in the end", any("ready"), read(c, id)["status"])
 }
 
-// TestLogo takes the logo from the workspace's assets or from its address, and
-// only where there are pictures.
+// TestLogo checks that the logo comes from the workspace's assets or from its
+// URL, and only if the creative has images.
 func TestLogo(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	a, s := useFakeProvider(c), c.Creatives
 	var told []byte
 	a.paint = func(_ context.Context, b *creative.Brief, s creative.Shape, _ string) (*creative.Picture, creative.Usage, error) {
@@ -317,7 +317,7 @@ func TestLogo(t *testing.T) {
 // TestBudget checks the monthly budget for models.
 func TestBudget(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	a := useFakeProvider(c)
 	budget := func(micros *int64) {
 		t.Helper()
@@ -365,7 +365,7 @@ func TestBudget(t *testing.T) {
 // TestUnknownPrice checks that the cost is null without a price.
 func TestUnknownPrice(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	a := useFakeProvider(c)
 	a.write = func(_ context.Context, b *creative.Brief) (*creative.Result, error) {
 		return &creative.Result{Language: "en", Drafts: draftsOf(b, "Tea"), Usage: creative.Usage{Calls: 1, InputTokens: 5}}, nil
@@ -380,7 +380,7 @@ func TestUnknownPrice(t *testing.T) {
 // TestBriefIsComplete checks the brief that the provider gets.
 func TestBriefIsComplete(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	a := useFakeProvider(c)
 	first := generate(c, `{"prompt":"Mountain green tea from the valley"}`).OK().ID()
 	campaign := newCampaign(c, `{"name":"One","objective":"leads","channels":["push","sms"],"tracking":{"landing_url":"https://leaf.example/"}}`).ID()
@@ -398,7 +398,7 @@ func TestBriefIsComplete(t *testing.T) {
 		CallToAction: "sign_up", LandingURL: "https://leaf.example/", Objective: "leads", Examples: []string{*example.Content.Headline, *example.Content.Body}, Seed: 9,
 	}, told)
 	want(t, "channels and landing page", []any{[]string{"push", "sms"}, "https://leaf.example/"}, []any{v.Channels, *v.Content.LandingURL})
-	// A retry is told the same.
+	// A retry gets the same result.
 	a.failWith(creative.Fail(creative.FailProvider, true, "Away."))
 	v, _ = generateNow(t, c, byModel)
 	a.write = func(_ context.Context, b *creative.Brief) (*creative.Result, error) {
@@ -413,11 +413,11 @@ func TestBriefIsComplete(t *testing.T) {
 	}
 }
 
-// TestStorageFull wants a workspace with as many pictures as it may have to get
-// no more, until it may have more. Pictures that it has need no room.
+// TestStorageFull checks that a workspace at its limit of images gets no new
+// ones until the limit is raised. Images that it already has need no space.
 func TestStorageFull(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	limit := func(pictures int64) {
 		c.LimitAssets(pictures * 64 << 10)
 		c.Creatives.Assets = c.Assets

@@ -166,7 +166,7 @@ func (s *Service) newVariant(c *Creative, position int, name string, content Con
 // Update applies a merge patch. A patch that changes nothing returns the record
 // without an event.
 func (s *Service) Update(ctx context.Context, cause record.Cause, id ident.ID, match record.Match, patch *body.Value) (record.Doc, error) {
-	return s.change(ctx, cause, id, match, func(c *Creative, save *Save) error {
+	return s.changeCreative(ctx, cause, id, match, func(c *Creative, save *Save) error {
 		f, err := body.Merge(c.Stored().JSON, *patch, readOnly)
 		if err != nil {
 			return err
@@ -251,7 +251,7 @@ func (s *Service) updatePrimary(ctx context.Context, c *Creative, spec *Spec, sa
 // Archive archives a creative from any status and stops its generation.
 // Archiving again changes nothing.
 func (s *Service) Archive(ctx context.Context, cause record.Cause, id ident.ID, match record.Match) (record.Doc, error) {
-	d, err := s.change(ctx, cause, id, match, func(c *Creative, save *Save) error {
+	d, err := s.changeCreative(ctx, cause, id, match, func(c *Creative, save *Save) error {
 		if c.Status == StatusArchived {
 			return nil
 		}
@@ -267,7 +267,7 @@ func (s *Service) Archive(ctx context.Context, cause record.Cause, id ident.ID, 
 
 // Restore restores an archived creative to its former status.
 func (s *Service) Restore(ctx context.Context, cause record.Cause, id ident.ID, match record.Match) (record.Doc, error) {
-	return s.change(ctx, cause, id, match, func(c *Creative, save *Save) error {
+	return s.changeCreative(ctx, cause, id, match, func(c *Creative, save *Save) error {
 		if c.Status != StatusArchived {
 			return c.invalidState("restore", StatusArchived)
 		}
@@ -280,9 +280,9 @@ func (s *Service) Restore(ctx context.Context, cause record.Cause, id ident.ID, 
 	})
 }
 
-// change is the only way to modify a stored creative: load, check, apply, save.
-// It retries after a concurrent change.
-func (s *Service) change(ctx context.Context, cause record.Cause, id ident.ID, match record.Match, apply func(*Creative, *Save) error) (record.Doc, error) {
+// changeCreative is the only way to modify a stored creative: load, check,
+// apply, save. It retries after a concurrent change.
+func (s *Service) changeCreative(ctx context.Context, cause record.Cause, id ident.ID, match record.Match, apply func(*Creative, *Save) error) (record.Doc, error) {
 	return record.Retry(ctx, func() (record.Doc, error) {
 		c, err := s.Store.Load(ctx, cause.Workspace, id)
 		if err != nil {

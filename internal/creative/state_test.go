@@ -16,11 +16,11 @@ import (
 	"fanfare/internal/store/storetest"
 )
 
-// outcome is what an action does in a status.
+// outcome is the result of an action in a status.
 type outcome struct {
 	// to is the status after it; empty for a refusal.
 	to string
-	// event is what it leaves; none where nothing changes.
+	// event is the event of the action; empty if nothing changes.
 	event string
 	// code is the error of a refusal, required what it says is needed.
 	code     string
@@ -59,8 +59,8 @@ var transitions = map[string]map[string]outcome{
 	},
 }
 
-// act takes an action, a moment after what was before.
-func act(c *tenant, id, action string) *storetest.Answer {
+// act runs an action. It advances the clock first.
+func act(c *fixture, id, action string) *storetest.Answer {
 	c.Clock.Advance(time.Millisecond)
 	switch action {
 	case "archive":
@@ -78,7 +78,7 @@ func act(c *tenant, id, action string) *storetest.Answer {
 // TestTransitions takes every action in every status.
 func TestTransitions(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	a := useFakeProvider(c)
 	for _, status := range statuses {
 		for action, o := range transitions[status] {
@@ -139,7 +139,7 @@ func checkOutcome(t *testing.T, name string, o outcome, res *storetest.Answer, b
 // yet.
 func TestRewriteRefusalNamesContent(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	id := createInStatus(t, c, useFakeProvider(c), "generating")
 	e := patch(c, id, `{"name":"Two","content":{"body":"Mine"}}`).Fault("invalid_state")
 	want(t, "detail", []string{"content", "body", "immutable"}, []string{e.Details[0].Field, e.Details[0].In, e.Details[0].Code})
@@ -151,8 +151,8 @@ func TestRewriteRefusalNamesContent(t *testing.T) {
 	retry(c, id, `"9"`).Fault("precondition_failed")
 }
 
-// blockedCall is an author who works until the test lets go, or is told to
-// stop.
+// blockedCall is a provider that blocks until the test releases it or its
+// context ends.
 type blockedCall struct{ begun, finish chan struct{} }
 
 func (a *fakeProvider) block(heeds bool) blockedCall {
@@ -170,12 +170,12 @@ func (a *fakeProvider) block(heeds bool) blockedCall {
 	return h
 }
 
-// TestArchiveStopsGeneration archives while an author works: one who heeds it
-// is stopped, the result of another is thrown away. Restored, it is generated
-// anew.
+// TestArchiveStopsGeneration archives a creative while a provider works. The
+// call is canceled, and a result that still arrives is dropped. After a
+// restore, the creative is generated again.
 func TestArchiveStopsGeneration(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	a := useFakeProvider(c)
 	writes := a.write
 	for _, heeds := range []bool{true, false} {
@@ -208,7 +208,7 @@ func TestArchiveStopsGeneration(t *testing.T) {
 // again, whatever it was busy with.
 func TestShutdownIsNoFailure(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	a, s := useFakeProvider(c), c.Creatives
 	fetch := func(context.Context, string) ([]byte, error) { return nil, nil }
 	writes := a.write
@@ -248,7 +248,7 @@ func TestShutdownIsNoFailure(t *testing.T) {
 // TestTimeout fails a generation after ten minutes.
 func TestTimeout(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	a := useFakeProvider(c)
 	id := createInStatus(t, c, a, "generating")
 	a.failWith(errors.New("the network is broken"))
@@ -277,7 +277,7 @@ func TestTimeout(t *testing.T) {
 // one result counts, and each call to the model is paid for.
 func TestConcurrentRuns(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	a := useFakeProvider(c)
 	cost := int64(250_000)
 	a.write = func(_ context.Context, b *creative.Brief) (*creative.Result, error) {
@@ -303,7 +303,8 @@ func TestConcurrentRuns(t *testing.T) {
 	want(t, "status, version, variants", []any{creative.StatusReady, int64(2), 2}, []any{v.Status, v.Version, len(variants(c, id))})
 	want(t, "events", []string{"created", "ready"}, eventTypes(c, id))
 	want(t, "spent", 2*cost, spent(t, c, "2026-11"))
-	// What is not there, or somebody else's, needs nothing.
+	// A creative that does not exist, or belongs to another workspace, needs
+	// nothing.
 	for _, other := range []ident.ID{"crv_01h455vb4pex5vsknk084sn02q", "crv_none"} {
 		if err := c.Creatives.Run(t.Context(), c.Workspace, other); err != nil {
 			t.Errorf("got %v for %s", err, other)
@@ -311,7 +312,7 @@ func TestConcurrentRuns(t *testing.T) {
 	}
 }
 
-func spent(t testing.TB, c *tenant, month string) int64 {
+func spent(t testing.TB, c *fixture, month string) int64 {
 	t.Helper()
 	n, err := c.DB.Creatives().ModelSpend(t.Context(), c.Workspace, month)
 	if err != nil {
@@ -323,7 +324,7 @@ func spent(t testing.TB, c *tenant, month string) int64 {
 // TestFailures checks every kind of provider failure.
 func TestFailures(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	a := useFakeProvider(c)
 	for _, code := range []string{
 		creative.FailTimeout, creative.FailProvider, creative.FailThrottled, creative.FailCredentials, creative.FailRefused,
@@ -344,10 +345,11 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// TestInternalErrorIsRetried leaves everything as it was, and is tried again.
+// TestInternalErrorIsRetried checks that an internal error changes nothing and
+// that the generation is tried again.
 func TestInternalErrorIsRetried(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	a := useFakeProvider(c)
 	writes := a.write
 	id := createInStatus(t, c, a, "generating")
@@ -412,7 +414,7 @@ func (brokenCatalogue) Open(context.Context, ident.ID, string) (creative.OpenPro
 // waits, and a retry of it to answer at once.
 func TestBuiltInFailure(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	id := generate(c, `{"prompt":"?!","provider":"composer"}`).OK().ID()
 	v := loadCreative(c, id)
 	want(t, "status and reason", []any{creative.StatusFailed, creative.FailRefused, false}, []any{v.Status, v.Generation.Error.Code, v.Generation.Error.Retryable})
@@ -429,7 +431,7 @@ func TestBuiltInFailure(t *testing.T) {
 // TestWorkspaceIsolation reads creatives of another workspace.
 func TestWorkspaceIsolation(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	id := createInStatus(t, c, useFakeProvider(c), "generating")
 	other := c.another()
 	for _, action := range []string{"archive", "restore", "retry", "rename"} {

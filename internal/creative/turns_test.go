@@ -32,12 +32,12 @@ func TestPicturesTakeTurns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const more = 5
-		many := newTenant(t)
+		many := newFixture(t)
 		one := many.another()
 		p := &slowPainter{many.Creatives.Painter, make(chan string, 100), make(chan struct{})}
 		many.Creatives.Painter = p
 		done := make(chan error, 100)
-		start := func(c *tenant, prompt string) {
+		start := func(c *fixture, prompt string) {
 			t.Helper()
 			id := begin(c, map[string]any{"prompt": prompt, "type": "image", "variants": 1, "formats": []string{"svg"}})
 			go func() { done <- c.Creatives.Run(fairqueue.InBackground(t.Context()), c.Workspace, ident.ID(id)) }()

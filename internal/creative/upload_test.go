@@ -15,12 +15,12 @@ import (
 )
 
 // asset uploads an image.
-func asset(c *tenant, picture []byte) string {
+func asset(c *fixture, picture []byte) string {
 	return c.Answer(c.Assets.Upload(c.T.Context(), c.Cause(), picture)).OK().ID()
 }
 
 // pictureOf returns the type and the size of a stored picture.
-func pictureOf(t testing.TB, c *tenant, id ident.ID) []any {
+func pictureOf(t testing.TB, c *fixture, id ident.ID) []any {
 	t.Helper()
 	a, err := c.Assets.Get(t.Context(), c.Workspace, id)
 	if err != nil {
@@ -33,13 +33,13 @@ func pictureOf(t testing.TB, c *tenant, id ident.ID) []any {
 	return []any{a.MIMEType, int64(len(b))}
 }
 
-func create(c *tenant, body any) string { return post(c, body).OK().ID() }
+func create(c *fixture, body any) string { return post(c, body).OK().ID() }
 
-func newAudience(c *tenant, body string) *storetest.Answer {
+func newAudience(c *fixture, body string) *storetest.Answer {
 	return c.Answer(c.Audiences.Create(c.T.Context(), c.Cause(), storetest.Sent(c.T, body))).OK()
 }
 
-func newCampaign(c *tenant, body string) *storetest.Answer {
+func newCampaign(c *fixture, body string) *storetest.Answer {
 	return c.Answer(c.Campaigns.Create(c.T.Context(), c.Cause(), storetest.Sent(c.T, body), campaign.Defaults{Timezone: "UTC", Currency: "USD"})).OK()
 }
 
@@ -51,7 +51,7 @@ func withPicture(id, more string) string {
 // TestUpload creates creatives from texts and uploaded images.
 func TestUpload(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	picture := onePixel(t)
 	id := asset(c, picture)
 	res := post(c, withPicture(id, `"alt_text":"A cup"`)).OK()
@@ -87,7 +87,7 @@ func TestUpload(t *testing.T) {
 // TestUploadErrors checks the faults of invalid uploads.
 func TestUploadErrors(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	id := asset(c, onePixel(t))
 	foreign := asset(c.another(), onePixel(t))
 	for _, tt := range []struct{ body, field, code string }{
@@ -123,7 +123,7 @@ func TestUploadErrors(t *testing.T) {
 // TestGenerateErrors checks the faults of invalid requests.
 func TestGenerateErrors(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	audience := newAudience(c, `{"name":"One","definition":{"countries":["DE"]}}`).ID()
 	campaign := newCampaign(c, `{"name":"One"}`).ID()
 	reference := generate(c, `{"prompt":"Tea"}`).OK().ID()
@@ -159,7 +159,7 @@ func TestGenerateErrors(t *testing.T) {
 		{fmt.Sprintf(`{"prompt":"Tea","campaign_id":%q}`, campaign), "campaign_id", "archived"},
 		{fmt.Sprintf(`{"prompt":"Tea","audience_id":%q}`, audience), "audience_id", "archived"},
 		{fmt.Sprintf(`{"prompt":"Tea","references":[{"creative_id":%q}]}`, reference), "references[0].creative_id", "archived"},
-		// Everything wrong is named at once, also what has to be looked up.
+		// All problems are reported at once, also those that need a lookup.
 		{fmt.Sprintf(`{"prompt":"Tea","variants":99,"campaign_id":%q}`, campaign), "campaign_id", "archived"},
 		{fmt.Sprintf(`{"prompt":"Tea","variants":99,"campaign_id":%q}`, campaign), "variants", "too_large"},
 		{`{"prompt":"Tea","references":[` + strings.TrimSuffix(strings.Repeat(`{"url":"https://leaf.example/"},`, 11), ",") + `]}`, "references", "too_many_items"},
@@ -175,7 +175,7 @@ func TestGenerateErrors(t *testing.T) {
 // uploads have the same rules.
 func TestPromisesAreBlocked(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	for _, prompt := range []string{
 		"Detox tea from the Andes. Cures diabetes and cancer. Lose 20 kg in 7 days, guaranteed.",
 		"Kräutertee aus den Alpen. Heilt Diabetes und Krebs. Zehn Beutel für 9,90 €.",
@@ -223,7 +223,7 @@ var hostilePrompts = []string{
 // TestHostilePrompts checks that the copy is always plain text.
 func TestHostilePrompts(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	for _, prompt := range hostilePrompts {
 		v := loadCreative(c, generate(c, map[string]any{"prompt": prompt, "channels": creative.Channels, "variants": 2}).OK().ID())
 		if v.Status == creative.StatusFailed {

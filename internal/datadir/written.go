@@ -57,7 +57,7 @@ func readParts(f io.ReaderAt, parts []Part) ([]byte, error) {
 // Content returns the bytes of the parts.
 func (w *Written) Content() []byte { return w.content }
 
-// Info returns what the system said about the file.
+// Info returns the os.FileInfo of the file at the time of the write.
 func (w *Written) Info() os.FileInfo { return w.info }
 
 // Unchanged reports whether the open file has the size and the time that it
@@ -68,12 +68,12 @@ func (w *Written) Unchanged(f *os.File) bool {
 	return err != nil || now == w.at
 }
 
-// Same is Unchanged with what the system says about the file.
+// Same is Unchanged with the current os.FileInfo of the file.
 func (w *Written) Same(now os.FileInfo) bool { return changeOf(now) == w.at }
 
-// Holds reports whether the parts have the bytes that they had. A file that
-// cannot be read is not said to be another one.
-func (w *Written) Holds(f io.ReaderAt) bool {
+// SameContent reports whether the recorded parts of the file still have the
+// same bytes. It returns true for a file that cannot be read.
+func (w *Written) SameContent(f io.ReaderAt) bool {
 	content, err := readParts(f, w.parts)
 	return err != nil || bytes.Equal(content, w.content)
 }
@@ -81,7 +81,7 @@ func (w *Written) Holds(f io.ReaderAt) bool {
 // Touched returns w at another time, if the file has the size and the bytes
 // that it had, and nil if it does not.
 func (w *Written) Touched(now os.FileInfo, f io.ReaderAt) *Written {
-	if now.Size() != w.at.size || !w.Holds(f) {
+	if now.Size() != w.at.size || !w.SameContent(f) {
 		return nil
 	}
 	return &Written{now, changeOf(now), w.parts, w.content}

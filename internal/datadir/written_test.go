@@ -15,7 +15,7 @@ func TestWritten(t *testing.T) {
 	for _, tt := range []struct {
 		name, content string
 		at            time.Time
-		// same, holds and touched are what is wanted of the methods.
+		// same, holds and touched are the wanted results of the methods.
 		same, holds, touched bool
 	}{
 		{"nothing happened", "headbody", before, true, true, true},
@@ -51,8 +51,8 @@ func TestWritten(t *testing.T) {
 			t.Fatal(err)
 		}
 		touched := w.Touched(info, f)
-		if w.Unchanged(f) != tt.same || w.Same(info) != tt.same || w.Holds(f) != tt.holds || (touched != nil) != tt.touched {
-			t.Errorf("%s: unchanged %v, same %v, holds %v, touched %v", tt.name, w.Unchanged(f), w.Same(info), w.Holds(f), touched != nil)
+		if w.Unchanged(f) != tt.same || w.Same(info) != tt.same || w.SameContent(f) != tt.holds || (touched != nil) != tt.touched {
+			t.Errorf("%s: unchanged %v, same %v, holds %v, touched %v", tt.name, w.Unchanged(f), w.Same(info), w.SameContent(f), touched != nil)
 		}
 		if touched != nil && !touched.Unchanged(f) {
 			t.Errorf("%s: the new time is not known", tt.name)
@@ -60,7 +60,7 @@ func TestWritten(t *testing.T) {
 		if err := f.Close(); err != nil {
 			t.Error(err)
 		}
-		if !w.Unchanged(f) || !w.Holds(f) {
+		if !w.Unchanged(f) || !w.SameContent(f) {
 			t.Errorf("%s: a file that cannot be read is said to be another one", tt.name)
 		}
 	}

@@ -18,9 +18,9 @@ import (
 // mounts it.
 const smallDiskEnv = "FANFARE_SMALL_DISK"
 
-// TestFullDisk writes facts to a file system without a free byte: they are
-// refused as long as it is full, and nothing that was written before is lost. A
-// process of its own mounts the file system.
+// TestFullDisk writes facts to a full file system. Writes are refused as long
+// as it is full, and no earlier fact is lost. A separate process mounts the
+// file system.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	if dir := os.Getenv(smallDiskEnv); dir != "" {

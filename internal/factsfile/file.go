@@ -94,8 +94,8 @@ const (
 	reasonDamaged     = "the file of the facts cannot be read or written; the log says why"
 )
 
-// message returns what is wrong and how to fix it, for callers of the API. It
-// does not name the data folder.
+// message returns the problem and its fix, for callers of the API. It does not
+// name the data folder.
 func message(why string) string {
 	switch why {
 	case reasonDenied:

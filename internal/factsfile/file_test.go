@@ -64,7 +64,7 @@ func (n *node) start() {
 	n.db.SetFactsSource(n.file.Mark)
 }
 
-// stop closes everything and notes nothing.
+// stop closes everything without recording anything.
 func (n *node) stop() {
 	n.t.Helper()
 	if n.file != nil {
@@ -174,8 +174,8 @@ func TestCrashAtStart(t *testing.T) {
 	}
 }
 
-// TestOthers puts files in the place of those that belong together.
-func TestOthers(t *testing.T) {
+// TestMismatchedFiles checks a store and facts that do not belong together.
+func TestMismatchedFiles(t *testing.T) {
 	t.Parallel()
 	move := func(n *node, from string, names ...string) {
 		for _, name := range names {

@@ -92,7 +92,7 @@ func (f *File) openMatching(ctx context.Context, open func(context.Context) (*du
 	}
 	expected := mark.Generation > 0 || mark.ID != "" && !alone
 	if mark.ID == "" {
-		// A store of an older version, or one that was just restored.
+		// The store is of an older version, or was just restored.
 		if expected, err = db.HasSynced(ctx); err != nil {
 			return nil, mark, "", err
 		}
@@ -148,8 +148,8 @@ func missingReason(mark store.FactsMark, alone bool) string {
 	return reasonOtherNode
 }
 
-// Examine reads all facts in a folder that no process has open and returns what is
-// wrong. It changes neither the facts nor the store.
+// Examine reads all facts in a folder that no process has open and returns the
+// problems. It changes neither the facts nor the store.
 func Examine(ctx context.Context, c Config) error {
 	f := &File{config: c}
 	open := c.open

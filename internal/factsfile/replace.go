@@ -30,10 +30,10 @@ type Replaced struct {
 	Purged int `json:"purged"`
 }
 
-// DeleteAgain removes from restored facts what the records say was deleted, and
-// counts it. undo and purge do so for the imports and the connections of a
-// workspace. A workspace that the records do not have has no connections, so all
-// its facts are removed.
+// DeleteAgain removes from restored facts everything that was deleted according
+// to the records, and counts it. undo and purge do so for the imports and the
+// connections of a workspace. A workspace that the records do not have has no
+// connections, so all its facts are removed.
 func (r *Replaced) DeleteAgain(ctx context.Context, e metrics.ReplaceableEngine, undo, purge func(workspace ident.ID) (int, error)) error {
 	workspaces, err := e.Workspaces(ctx)
 	if err != nil {

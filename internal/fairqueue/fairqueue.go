@@ -193,8 +193,8 @@ func (q *Queue) next() {
 		q.free--
 		t.class.running++
 		q.running[t.founderID]++
-		t.class.founders.begin(t.founder)
-		t.founder.workspaces.begin(t.workspace)
+		t.class.founders.startTurn(t.founder)
+		t.founder.workspaces.startTurn(t.workspace)
 		t.began = now()
 		close(t.ready)
 	}

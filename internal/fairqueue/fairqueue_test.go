@@ -14,8 +14,8 @@ import (
 	"fanfare/internal/ident"
 )
 
-// crowd takes turns in the background of a test and records their order.
-type crowd struct {
+// waiters takes turns in the background of a test and records their order.
+type waiters struct {
 	t *testing.T
 	*Queue
 	order []ident.ID
@@ -24,14 +24,14 @@ type crowd struct {
 
 // add takes a turn for each workspace, one after the other. Each keeps its
 // place until step.
-func (c *crowd) add(workspaces ...ident.ID) { c.addIn(c.t.Context(), workspaces...) }
+func (c *waiters) add(workspaces ...ident.ID) { c.addIn(c.t.Context(), workspaces...) }
 
 // addInBackground is add for work in the background.
-func (c *crowd) addInBackground(workspaces ...ident.ID) {
+func (c *waiters) addInBackground(workspaces ...ident.ID) {
 	c.addIn(InBackground(c.t.Context()), workspaces...)
 }
 
-func (c *crowd) addIn(ctx context.Context, workspaces ...ident.ID) {
+func (c *waiters) addIn(ctx context.Context, workspaces ...ident.ID) {
 	for _, workspace := range workspaces {
 		go func() {
 			leave, err := c.Take(ctx, workspace, time.Hour)
@@ -48,7 +48,7 @@ func (c *crowd) addIn(ctx context.Context, workspaces ...ident.ID) {
 }
 
 // step ends so many pieces of work, one after the other.
-func (c *crowd) step(n int) {
+func (c *waiters) step(n int) {
 	for range n {
 		c.end <- struct{}{}
 		synctest.Wait()
@@ -56,7 +56,7 @@ func (c *crowd) step(n int) {
 }
 
 // want compares the order in which work began and expects nothing to be left.
-func (c *crowd) want(want ...ident.ID) {
+func (c *waiters) want(want ...ident.ID) {
 	c.t.Helper()
 	if !slices.Equal(c.order, want) {
 		c.t.Errorf("got order %v want %v", c.order, want)
@@ -68,11 +68,11 @@ func (c *crowd) want(want ...ident.ID) {
 	}
 }
 
-func within(t *testing.T, l Limits, test func(c *crowd)) {
+func withWaiters(t *testing.T, l Limits, test func(c *waiters)) {
 	t.Helper()
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		test(&crowd{t: t, Queue: New(l, founderOf), end: make(chan struct{})})
+		test(&waiters{t: t, Queue: New(l, founderOf), end: make(chan struct{})})
 	})
 }
 
@@ -90,7 +90,7 @@ var errNoFounder = errors.New("no founder")
 // TestTurns wants turns to alternate, and a workspace that has had none to come
 // before those that have, however much they have waiting.
 func TestTurns(t *testing.T) {
-	within(t, Limits{Work: "jobs", Running: 1, PerWorkspace: 10}, func(c *crowd) {
+	withWaiters(t, Limits{Work: "jobs", Running: 1, PerWorkspace: 10}, func(c *waiters) {
 		c.add("many", "many", "many", "many", "more", "more", "more", "one")
 		c.step(2)
 		c.add("late")
@@ -102,7 +102,7 @@ func TestTurns(t *testing.T) {
 // TestManyWorkspaces wants a founder to have no more turns with several
 // workspaces than another with one, and those workspaces to take turns.
 func TestManyWorkspaces(t *testing.T) {
-	within(t, Limits{Work: "jobs", Running: 1, PerWorkspace: 10}, func(c *crowd) {
+	withWaiters(t, Limits{Work: "jobs", Running: 1, PerWorkspace: 10}, func(c *waiters) {
 		c.add("ada/1", "ada/1", "ada/2", "ada/3", "ada/4", "eve", "eve", "eve")
 		c.step(8)
 		c.want("ada/1", "eve", "eve", "ada/2", "eve", "ada/3", "ada/4", "ada/1")
@@ -113,7 +113,7 @@ func TestManyWorkspaces(t *testing.T) {
 // callers with many, which are new too, and the same among the workspaces of a
 // founder.
 func TestFewWaiting(t *testing.T) {
-	within(t, Limits{Work: "jobs", Running: 1, PerWorkspace: 10}, func(c *crowd) {
+	withWaiters(t, Limits{Work: "jobs", Running: 1, PerWorkspace: 10}, func(c *waiters) {
 		c.add("a", "b", "b", "c", "c", "d")
 		c.step(6)
 		c.want("a", "d", "b", "c", "b", "c")
@@ -127,7 +127,7 @@ func TestFewWaiting(t *testing.T) {
 // TestLastPlaceOfFounder wants the last place not to go to another workspace of
 // the founder that has all others.
 func TestLastPlaceOfFounder(t *testing.T) {
-	within(t, Limits{Work: "jobs", Running: 3, PerWorkspace: 10}, func(c *crowd) {
+	withWaiters(t, Limits{Work: "jobs", Running: 3, PerWorkspace: 10}, func(c *waiters) {
 		c.add("ada/1", "ada/2", "ada/3", "eve")
 		if want := []ident.ID{"ada/1", "ada/2", "eve"}; !slices.Equal(c.order, want) {
 			c.t.Errorf("before anything ended: got %v want %v", c.order, want)
@@ -140,7 +140,7 @@ func TestLastPlaceOfFounder(t *testing.T) {
 // TestShortTurns wants a workspace whose turns are short to have all of them
 // before another with long ones has its next.
 func TestShortTurns(t *testing.T) {
-	within(t, Limits{Work: "jobs", Running: 1, PerWorkspace: 10}, func(c *crowd) {
+	withWaiters(t, Limits{Work: "jobs", Running: 1, PerWorkspace: 10}, func(c *waiters) {
 		c.add("long", "long", "long", "short", "short", "short")
 		time.Sleep(time.Second)
 		c.step(6)
@@ -151,7 +151,7 @@ func TestShortTurns(t *testing.T) {
 // TestGone wants a workspace that went away for a moment not to come before
 // another that has used less.
 func TestGone(t *testing.T) {
-	within(t, Limits{Work: "jobs", Running: 1, PerWorkspace: 10}, func(c *crowd) {
+	withWaiters(t, Limits{Work: "jobs", Running: 1, PerWorkspace: 10}, func(c *waiters) {
 		c.add("busy", "one", "one")
 		time.Sleep(time.Second)
 		c.step(1)
@@ -164,7 +164,7 @@ func TestGone(t *testing.T) {
 // TestBackground wants four turns of requests before one of work in the
 // background, and work in the background to leave a place to requests.
 func TestBackground(t *testing.T) {
-	within(t, Limits{Work: "jobs", Running: 2, PerWorkspace: 10}, func(c *crowd) {
+	withWaiters(t, Limits{Work: "jobs", Running: 2, PerWorkspace: 10}, func(c *waiters) {
 		c.addInBackground("sync/1", "sync/2", "other")
 		c.add("a", "b", "c", "d", "e", "f")
 		c.step(9)
@@ -174,7 +174,7 @@ func TestBackground(t *testing.T) {
 
 // TestNoFounder wants no turn where the founder cannot be found.
 func TestNoFounder(t *testing.T) {
-	within(t, Limits{Work: "jobs", Running: 1, PerWorkspace: 1}, func(c *crowd) {
+	withWaiters(t, Limits{Work: "jobs", Running: 1, PerWorkspace: 1}, func(c *waiters) {
 		if _, err := c.Take(c.t.Context(), "/1", time.Hour); !errors.Is(err, errNoFounder) {
 			c.t.Errorf("got %v want %v", err, errNoFounder)
 		}
@@ -208,10 +208,10 @@ func TestForgets(t *testing.T) {
 	}
 }
 
-// TestLastPlace wants one workspace to leave a place to others, so that theirs
-// begins while all of its own still runs.
+// TestLastPlace checks that one workspace leaves a place to others, so that
+// their work begins while all of its own still runs.
 func TestLastPlace(t *testing.T) {
-	within(t, Limits{Work: "jobs", Running: 3, PerWorkspace: 10}, func(c *crowd) {
+	withWaiters(t, Limits{Work: "jobs", Running: 3, PerWorkspace: 10}, func(c *waiters) {
 		c.add("many", "many", "many", "many", "one")
 		if want := []ident.ID{"many", "many", "one"}; !slices.Equal(c.order, want) {
 			c.t.Errorf("before anything ended: got %v want %v", c.order, want)
@@ -224,7 +224,7 @@ func TestLastPlace(t *testing.T) {
 // TestRefused wants a workspace at its limit to be refused at once, other
 // workspaces and work in the background not.
 func TestRefused(t *testing.T) {
-	within(t, Limits{Work: "jobs", Running: 1, PerWorkspace: 2}, func(c *crowd) {
+	withWaiters(t, Limits{Work: "jobs", Running: 1, PerWorkspace: 2}, func(c *waiters) {
 		c.add("many", "many", "one")
 		_, err := c.Take(c.t.Context(), "many", time.Hour)
 		f, ok := errors.AsType[*fault.Error](err)
@@ -248,7 +248,7 @@ func TestRefused(t *testing.T) {
 // TestTooLate wants a wait to end in unavailable, and the place of work that
 // gave up to go to the next.
 func TestTooLate(t *testing.T) {
-	within(t, Limits{Work: "jobs", Running: 1, PerWorkspace: 10}, func(c *crowd) {
+	withWaiters(t, Limits{Work: "jobs", Running: 1, PerWorkspace: 10}, func(c *waiters) {
 		c.add("many")
 		start := time.Now()
 		_, err := c.Take(c.t.Context(), "one", 3*time.Second)
@@ -275,7 +275,7 @@ func TestTooLate(t *testing.T) {
 // TestYield: a caller gives something away exactly while it waits for a turn, also
 // if the turn does not come.
 func TestYield(t *testing.T) {
-	within(t, Limits{Work: "jobs", Running: 1, PerWorkspace: 10}, func(c *crowd) {
+	withWaiters(t, Limits{Work: "jobs", Running: 1, PerWorkspace: 10}, func(c *waiters) {
 		given, times := 0, 0
 		ctx := WithYield(c.t.Context(), func() func() {
 			given++

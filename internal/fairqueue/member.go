@@ -54,8 +54,8 @@ func (s *members) enter(id ident.ID) *member {
 	return m
 }
 
-// begin starts a turn of work that waits.
-func (s *members) begin(m *member) {
+// startTurn starts a turn of work that waits.
+func (s *members) startTurn(m *member) {
 	m.waiting--
 	m.running++
 	s.minUsed = max(s.minUsed, m.used)

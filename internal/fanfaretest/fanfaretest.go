@@ -158,9 +158,9 @@ func (w *Service) useSandbox(c *app.Config) {
 	}))
 	w.T.Cleanup(outside.Close)
 	w.Platforms = outside.URL
-	c.OAuth, c.PlatformURLs = map[string]connection.App{}, map[string]string{}
+	c.OAuth, c.PlatformURLs = map[string]connection.OAuthClient{}, map[string]string{}
 	for _, p := range (&sandbox.Server{}).Addresses() {
-		c.OAuth[p.Platform] = connection.App{ID: "client", Secret: secret.New("client-secret")}
+		c.OAuth[p.Platform] = connection.OAuthClient{ID: "client", Secret: secret.New("client-secret")}
 		c.PlatformURLs[p.Platform] = outside.URL + p.Prefix
 	}
 }

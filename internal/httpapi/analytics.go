@@ -90,7 +90,7 @@ func (a *API) queryAnalytics(ctx context.Context, r *request) (response, error) 
 	return answered(r, answer), nil
 }
 
-// overlaps reports whether two paths name the same member, or one lies in the
+// overlaps reports whether two paths name the same member, or one is inside the
 // other.
 func overlaps(a, b string) bool {
 	in := func(outer, inner string) bool {

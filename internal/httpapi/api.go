@@ -94,7 +94,7 @@ type Deps struct {
 	// works on before it rejects all but critical ones.
 	MaxInFlight int64
 	// Progress returns the connection of a request. It returns nil, and may be
-	// nil, if no listener has to know what the requests do.
+	// nil, if no listener needs the progress of requests.
 	Progress func(context.Context) Progress
 	// MaxUploads is the maximum number of bytes of request bodies in memory, 0
 	// for Uploads.

@@ -67,7 +67,7 @@ func readAll(in io.Reader, expected, free int64, reserve func(more int64) error,
 }
 
 // bodyDeadline returns the deadline that follows end after n more bytes of a
-// body. The zero time stands for a body that begins.
+// body. A zero end means that the body begins.
 func bodyDeadline(end time.Time, n int) time.Time {
 	latest := time.Now().Add(bodyGrace) //nolint:forbidigo // sockets know only the machine's own time
 	if end = end.Add(time.Duration(n) * time.Second / minBodyRate); end.IsZero() || end.After(latest) {
@@ -101,9 +101,9 @@ func newUploads(most int64) *uploads {
 	return &uploads{most: max(most, leastUploads), per: map[ident.ID]int64{}}
 }
 
-// take reserves n bytes for all of the owners. An owner gets at most a quarter
-// of the memory. The last eighth is only for owners with at most 1 MiB.
-func (u *uploads) take(n int64, owners ...ident.ID) error {
+// reserveBytes reserves n bytes for all of the owners. An owner gets at most a
+// quarter of the memory. The last eighth is only for owners with at most 1 MiB.
+func (u *uploads) reserveBytes(n int64, owners ...ident.ID) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	limit := u.most

@@ -153,16 +153,16 @@ func (a *API) exposed(r *request, secret, reason string, mayRevoke bool) bool {
 		if caller.Key.ExposedAt != nil {
 			return false
 		}
-		log.Warn("an API key was sent where others can read it; rotate it")
+		log.Warn("api key exposed: it was sent where others can read it; rotate it")
 		if err := a.Accounts.Exposed(ctx, cause, caller.Key); err != nil {
-			log.Error("note exposed key", "error", err)
+			log.Error("api key exposure not recorded", "error", err)
 		}
 		return false
 	}
 	if _, err := a.Accounts.Revoke(ctx, cause, caller.Workspace.ID, caller.Key.ID, reason); err != nil {
-		log.Error("revoke exposed key", "error", err)
+		log.Error("api key revocation failed: it was sent where others can read it; revoke it", "error", err)
 		return false
 	}
-	log.Warn("an API key was sent where others can read it and was revoked")
+	log.Warn("api key exposed and revoked: it was sent where others can read it")
 	return true
 }

@@ -150,7 +150,7 @@ func (a *API) reserve(r *request, more int64) error {
 			r.owners = []ident.ID{a.founder(r), r.caller.User.ID}
 		}
 	}
-	if err := a.uploads.take(more, r.owners...); err != nil {
+	if err := a.uploads.reserveBytes(more, r.owners...); err != nil {
 		return err
 	}
 	r.reserved += more

@@ -23,7 +23,7 @@ var samples = map[string]any{
 	// The ends of a range must not cross, and two lists with a common limit
 	// must not exceed it.
 	"min": 13, "max": 120, "add": []any{}, "remove": []any{},
-	// Pictures are made where they are what is tested.
+	// Only the tests of images generate images.
 	"aspect_ratios": []any{}, "sizes": []any{},
 	// Rows are broken down in one way at most, and then not by creative.
 	"date": "2026-11-14", "country": nil, "age_range": nil, "gender": nil, "device": nil, "external_creative_id": nil, "creative_name": nil,
@@ -300,9 +300,9 @@ const (
 	markOnly  = "x-only"
 )
 
-// alternatives lists what a schema can be, each without a choice in it: the
-// first has the first of every choice, the others differ from it in one. A
-// schema that is part of itself has its choices once.
+// alternatives lists the alternatives of a schema, each without oneOf or anyOf.
+// The first takes the first option of every choice, each of the others differs
+// from it in one choice. A recursive schema is expanded once.
 func alternatives(ref *openapi3.SchemaRef, within ...*openapi3.Schema) []*openapi3.SchemaRef {
 	if list := choices(ref.Value); len(list) > 0 {
 		if slices.Contains(within, ref.Value) {

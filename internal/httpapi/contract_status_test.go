@@ -73,7 +73,7 @@ var provoke = map[int]func(s *stage, op *fanfaretest.Operation) *fanfaretest.Res
 		return c.by(s.Client)
 	},
 	401: func(s *stage, op *fanfaretest.Operation) *fanfaretest.Response {
-		// Nobody may fail so often in one minute.
+		// The failures per minute are limited.
 		s.Service.Clock.Advance(time.Minute)
 		return goodCall(s.Tenant, op).by(s.Service.Client(""))
 	},
@@ -317,7 +317,7 @@ func TestContractRoles(t *testing.T) {
 		wants := func(who string, c *fanfaretest.Client, allowed bool, code string) {
 			res := good.by(c)
 			if allowed && changes(op) {
-				// The record is not what it was.
+				// The record has changed meanwhile.
 				good = goodCall(owner, op)
 			}
 			switch {

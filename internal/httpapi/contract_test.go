@@ -195,8 +195,8 @@ func TestContractNames(t *testing.T) {
 	t.Parallel()
 	c := fanfaretest.TheContract()
 	snake := regexp.MustCompile(`^[a-z][a-z0-9]*(_[a-z0-9]+)*$`)
-	// Sizes, ratios and ranges are numbers, not words; an event is named by its
-	// resource and what happened to it.
+	// Sizes, ratios and ranges are numbers, not words. The name of an event
+	// consists of its resource and the change, such as campaign.created.
 	shape := regexp.MustCompile(`^\d+(\.\d+)?([x:-]\d+|\+)$|^[a-z_]+\.[a-z_]+$`)
 	for _, p := range c.Doc.Components.Parameters {
 		if p.Value.In == "query" && !snake.MatchString(p.Value.Name) {

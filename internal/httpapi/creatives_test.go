@@ -139,8 +139,8 @@ func TestPreferences(t *testing.T) {
 	equal(t, "status of text", any("ready"), res.Record()["status"])
 }
 
-// TestIdempotentGeneration answers a repeated request as the first one, also
-// when that was waited for.
+// TestIdempotentGeneration checks that a repeated request gets the same
+// response as the first one, also if the first one waited for the result.
 func TestIdempotentGeneration(t *testing.T) {
 	t.Parallel()
 	c := newTenant(t)

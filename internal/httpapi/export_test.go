@@ -84,7 +84,7 @@ func ListQuery(raw string) (page.Query, url.Values, error) {
 
 // HoldUploads reserves memory for bodies of an owner until it is released.
 func (a *API) HoldUploads(owner string, n int64) (release func(), err error) {
-	if err := a.uploads.take(n, ident.ID(owner)); err != nil {
+	if err := a.uploads.reserveBytes(n, ident.ID(owner)); err != nil {
 		return nil, err
 	}
 	return func() { a.uploads.release(n, ident.ID(owner)) }, nil
@@ -126,7 +126,7 @@ func (a *API) Noter(workspace, path, agent string) func() {
 		http: &http.Request{Method: http.MethodGet, URL: &url.URL{Path: path}, Header: http.Header{"User-Agent": {agent}}}, now: a.Now(), status: http.StatusOK,
 		logCaller: &account.Caller{Workspace: account.Workspace{ID: ident.ID(workspace)}},
 	}
-	return func() { a.note(r) }
+	return func() { a.logRequest(r) }
 }
 
 // HoldUrgent takes n turns of critical requests for a workspace until release,

@@ -84,7 +84,7 @@ var importReadOnly = []string{
 	"version", "created_by", "created_at", "updated_at", "archived_at",
 }
 
-func readImportChange(f *body.Reader) (c ingest.Change) {
+func readImportChange(f *body.Reader) (c ingest.ImportPatch) {
 	c.Source = f.Text("source", body.Optional, 1, ingest.MaxSource)
 	c.Currency = f.Currency("currency", body.Optional)
 	c.Zone = f.Zone("timezone", body.Optional)

@@ -86,10 +86,10 @@ func (a *API) count(r *request) error {
 // must leave places to others.
 func (a *API) share() int64 { return max(1, a.MaxInFlight/3) }
 
-// founder returns the founder of the caller's workspace, with whose other
-// workspaces it shares what a node has.
-// Choice: while the founder cannot be read, the workspace stands for it, because
-// a pause must not fail for this.
+// founder returns the founder of the caller's workspace, whose workspaces share
+// the resources of a node.
+// Choice: if the founder cannot be read, it returns the workspace, because a
+// pause must not fail for this.
 func (a *API) founder(r *request) ident.ID {
 	founder, err := a.Accounts.Founder(r.http.Context(), r.caller.Workspace.ID)
 	if err != nil {
@@ -190,7 +190,7 @@ func (a *API) emitQuotaEvent(r *request, d ratelimit.Decision) {
 	data := map[string]any{"limit": d.Day.Limit, "used": d.Day.Limit - d.Day.Remaining, "reset_at": clock.At(d.Day.Reset)}
 	if err := a.QuotaEvents.EmitDaily(r.http.Context(), workspace, kind, data); err != nil {
 		a.quotaEventsSent.Delete(mark)
-		a.Log.Error("write quota event failed: check that the database is available", "error", err)
+		a.Log.Error("quota event not written: check that the database is available", "error", err)
 	}
 }
 
@@ -222,7 +222,7 @@ func (a *API) refund(r *request) {
 		return
 	}
 	if err := r.counter.Refund(ctx, r.charged, r.ticket, a.Now()); err != nil {
-		a.Log.Warn("quota of a failed request could not be given back: check that the database is available", "request_id", r.id, "error", err)
+		a.Log.Warn("quota of a failed request not returned: check that the database is available", "request_id", r.id, "error", err)
 		return
 	}
 	a.look(r)

@@ -13,8 +13,9 @@ import (
 	"fanfare/internal/metrics"
 )
 
-// TestLostFacts loses all facts for good. Every answer with metrics says so, and
-// none has a 0 that may be wrong, until the sender of the data ends the loss.
+// TestLostFacts loses all facts permanently. Every response with metrics has a
+// warning, and none has a 0 that may be wrong, until the caller accepts the
+// loss.
 func TestLostFacts(t *testing.T) {
 	t.Parallel()
 	fanfaretest.Each(t, func(t *testing.T, w *fanfaretest.Service) {

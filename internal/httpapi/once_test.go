@@ -74,7 +74,7 @@ func TestW11Replay(t *testing.T) {
 				// response.
 				collection := strings.Join(strings.Split(op.Path, "/")[:3], "/")
 				item := fanfaretest.TheContract().Doc.Paths.Find(collection + "/{id}")
-				// A sync answers a run, which nobody can patch.
+				// A sync returns a run, which has no PATCH.
 				if id := first.ID(); id != "" && item != nil && item.Patch != nil && op.OperationID != "syncConnection" {
 					patch := &fanfaretest.Operation{Operation: item.Patch, Method: http.MethodPatch, Item: item}
 					if res := c.Do("PATCH", collection+"/"+id, smallestExample(t, patch)); res.Status == 200 {

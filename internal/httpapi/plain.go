@@ -13,7 +13,7 @@ import (
 // revokes a valid key in the request if mayRevoke is true.
 func (a *API) ServePlain(w http.ResponseWriter, hr *http.Request, mayRevoke bool) {
 	now := a.Now()
-	r, h := a.begin(w, hr, now), w.Header()
+	r, h := a.newRequest(w, hr, now), w.Header()
 	h["Connection"] = []string{"close"}
 	defer a.recoverPanic(r)
 	revoked := false

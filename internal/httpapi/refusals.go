@@ -14,8 +14,9 @@ type refusals struct {
 	count int
 }
 
-// note counts a refused request. A line has the number since the last line.
-func (f *refusals) note(log *slog.Logger, now time.Time) {
+// countRefusal counts a refused request. A line has the number since the last
+// line.
+func (f *refusals) countRefusal(log *slog.Logger, now time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.count++

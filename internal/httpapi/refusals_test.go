@@ -16,7 +16,7 @@ func TestRefusalsAreCounted(t *testing.T) {
 	var f refusals
 	log, now := slog.New(slog.NewTextHandler(&b, nil)), time.Unix(1_700_000_000, 0)
 	for i := range 3000 {
-		f.note(log, now.Add(time.Duration(i)*time.Millisecond))
+		f.countRefusal(log, now.Add(time.Duration(i)*time.Millisecond))
 	}
 	for i, want := range []string{"count=1\n", "count=1000\n", "count=1000\n", ""} {
 		lines := strings.SplitAfter(b.String(), "\n")

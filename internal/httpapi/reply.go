@@ -371,7 +371,7 @@ func (a *API) faultOf(r *request, err error) *fault.Error {
 	var f *fault.Error
 	switch {
 	case errors.Is(err, fault.ErrBusy) && errors.As(err, &f):
-		a.refused.note(a.Log, r.now)
+		a.refused.countRefusal(a.Log, r.now)
 		return f
 	case errors.As(err, &f):
 		if statuses[f.Code] >= 500 {

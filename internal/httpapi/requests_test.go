@@ -77,7 +77,7 @@ func TestRequestLogBound(t *testing.T) {
 	logs := httpapi.NewRequestLogs()
 	for i := range 600 {
 		logs.Note(fmt.Sprintf("wks_%d", i), int64(i))
-		// The first one goes on all the time.
+		// The first workspace sends requests all the time.
 		logs.Note("wks_0", int64(i))
 	}
 	if n := logs.Len(); n != httpapi.MaxLogs {

@@ -78,7 +78,7 @@ type request struct {
 	charged ident.ID
 	// onceKey and fingerprint are set for a request with an Idempotency-Key.
 	onceKey, fingerprint string
-	patience             lazyTimeout
+	timeout              lazyTimeout
 }
 
 // cause returns the cause of a write: the API key or the signed-in user.
@@ -114,12 +114,12 @@ var (
 // ServeHTTP checks a request in the order of rule H1: path, key, quota, route,
 // method, Accept, permission, body. Then it runs the operation.
 func (a *API) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
-	a.serve(a.begin(w, hr, a.Now()))
+	a.serve(a.newRequest(w, hr, a.Now()))
 }
 
 func (a *API) serve(r *request) {
 	a.SetNodeHeaders(r.w.Header(), r.http)
-	defer a.note(r)
+	defer a.logRequest(r)
 	defer a.recoverPanic(r)
 	path := r.http.URL.EscapedPath()
 	if err := target(r.http, path); err != nil {
@@ -165,9 +165,9 @@ func target(hr *http.Request, path string) error {
 	return nil
 }
 
-// begin creates a request with its id and sets the headers that every response
-// has.
-func (a *API) begin(w http.ResponseWriter, hr *http.Request, now time.Time) *request {
+// newRequest creates a request with its id and sets the headers that every
+// response has.
+func (a *API) newRequest(w http.ResponseWriter, hr *http.Request, now time.Time) *request {
 	r := &request{http: hr, w: w, now: now, id: ident.Make(ident.Request, now, a.RequestSeed()), from: peer(hr)}
 	h := w.Header()
 	r.header(h, 0, "X-Request-Id", string(r.id))
@@ -245,11 +245,11 @@ func (a *API) perform(r *request, path string) {
 		a.fail(r, err)
 		return
 	}
-	if err := a.admit(r, path, methods); err != nil {
+	if err := a.checkRoute(r, path, methods); err != nil {
 		a.fail(r, err)
 		return
 	}
-	ctx := &r.patience
+	ctx := &r.timeout
 	ctx.Context, ctx.limit = fairqueue.WithYield(r.http.Context(), func() func() { return a.lendPlace(r) }), handlerTime
 	if r.route.waits {
 		ctx.limit += longestWait
@@ -269,9 +269,9 @@ func (a *API) perform(r *request, path string) {
 	a.reply(r, res)
 }
 
-// admit checks the version, path, method, Accept header and permission, before
-// the body is read.
-func (a *API) admit(r *request, path string, methods map[string]*route) error {
+// checkRoute checks the version, path, method, Accept header and permission,
+// before the body is read.
+func (a *API) checkRoute(r *request, path string, methods map[string]*route) error {
 	if !strings.HasPrefix(path, "/v1/") && path != "/v1" {
 		return fault.New(fault.UnknownAPIVersion, "There is no such API version. Use /v1.",
 			fault.Detail{In: "path", Code: string(fault.UnknownAPIVersion), Message: "The version never existed.", Meta: fault.Meta{"supported": []string{"v1"}}})
@@ -376,7 +376,7 @@ func (a *API) recoverPanic(r *request) {
 	if err, ok := p.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 		panic(p)
 	}
-	a.log(r).Error("panic", "panic", p, "stack", string(debug.Stack()))
+	a.log(r).Error("request handler panicked", "panic", p, "stack", string(debug.Stack()))
 	if r.replied {
 		panic(http.ErrAbortHandler)
 	}

@@ -47,7 +47,7 @@ type Call struct {
 // sign-in has its own concurrency limit, and revoking a key must always be
 // possible.
 func (a *API) Answer(w http.ResponseWriter, hr *http.Request, handle func(context.Context, *Call) error) {
-	r := a.begin(w, hr, a.Now())
+	r := a.newRequest(w, hr, a.Now())
 	r.route = &route{body: smallBody}
 	a.SetNodeHeaders(w.Header(), hr)
 	defer a.recoverPanic(r)
@@ -78,10 +78,10 @@ func (c *Call) Count(s Session) error {
 	return c.api.charge(c.in)
 }
 
-// CountByAddress charges the request to the client's address, for what anybody
-// may ask for. It returns a fault from the 61st of a minute on.
-// Choice: these are counted apart from failed authentications, so that guesses
-// at keys do not keep people of the same address from signing in.
+// CountByAddress charges a request without authentication to the client's
+// address. It returns a fault from the 61st request of a minute on.
+// Choice: these requests are counted apart from failed authentications, so that
+// guesses at keys do not prevent users of the same address from signing in.
 func (c *Call) CountByAddress() error {
 	if d := c.api.anonymous.Fail(c.From, c.Now); !d.OK {
 		return c.api.limited(c.in, d, "ip")
@@ -110,7 +110,7 @@ func (c *Call) Mirror(s Session) {
 // ServeGrant handles the OAuth callback of a platform. session is the browser's
 // session, empty for none.
 func (a *API) ServeGrant(w http.ResponseWriter, hr *http.Request, session ident.ID) {
-	r := a.begin(w, hr, a.Now())
+	r := a.newRequest(w, hr, a.Now())
 	r.session = session
 	a.serve(r)
 }

@@ -40,13 +40,13 @@ func (a *API) syncConnection(s *resource) handler {
 			return response{}, err
 		}
 		res := found(d)
-		res.status, res.retryAfter, res.location = http.StatusAccepted, pollSeconds, r.place(d.ID())
+		res.status, res.retryAfter, res.location = http.StatusAccepted, pollSeconds, r.pathOf(d.ID())
 		return res, nil
 	}
 }
 
-// place returns the path of a record.
-func (r *request) place(id ident.ID) string {
+// pathOf returns the path of a record.
+func (r *request) pathOf(id ident.ID) string {
 	if strings.HasPrefix(string(id), ident.Sync+"_") {
 		return "/v1/syncs/" + string(id)
 	}

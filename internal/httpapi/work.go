@@ -19,15 +19,15 @@ const urgentAtOnce = 16
 
 // startWork takes a place of the node for the request, and keeps its connection
 // open. It returns a fault if all places are taken. The last eighth of them is
-// for those of whom nothing else runs.
+// for founders without running requests.
 //
 // Choice: a request has its place only while the node works on it, not while
 // its body arrives, it waits for its turn, or the client reads the response.
-// Otherwise slow clients would take the places of all others. What these can
-// hold is bounded by the number of requests and the memory of a founder.
+// Otherwise slow clients would take the places of all others. The number of
+// requests and the memory of a founder bound what such clients use.
 //
 // Critical requests have places of their own, for which they wait in turns by
-// founder. They are never refused for want of one.
+// founder. They are never refused because all places are taken.
 func (a *API) startWork(r *request) error {
 	if r.critical() {
 		leave, err := a.urgent.Take(r.http.Context(), r.caller.Workspace.ID, 0)

@@ -45,9 +45,9 @@ var decode = func() (t [256]byte) {
 	return t
 }()
 
-// New makes an identifier of its own from a time and randomness. The twelve
-// bits after the millisecond hold the fraction of it, so that ids made one
-// after the other on one machine sort that way.
+// New returns a new identifier from a time and randomness. The twelve bits
+// after the millisecond contain the fraction of it, so that ids sort in the
+// order in which a machine creates them.
 func New(prefix string, now time.Time, random io.Reader) ID {
 	var b [8]byte
 	if _, err := io.ReadFull(random, b[:]); err != nil {
@@ -56,7 +56,7 @@ func New(prefix string, now time.Time, random io.Reader) ID {
 	return Make(prefix, now, binary.BigEndian.Uint64(b[:]))
 }
 
-// Make is New with the random bits at hand.
+// Make is New with the random bits as a parameter.
 func Make(prefix string, now time.Time, random uint64) ID {
 	var u [16]byte
 	fraction := uint64(now.Nanosecond()%1_000_000) * 4096 / 1_000_000

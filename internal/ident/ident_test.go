@@ -13,7 +13,7 @@ import (
 	"fanfare/internal/ident"
 )
 
-// TestPublishedVectors holds the codec against the vectors of the TypeID
+// TestPublishedVectors checks the codec with the vectors of the TypeID
 // specification (T1).
 func TestPublishedVectors(t *testing.T) {
 	t.Parallel()

@@ -106,7 +106,7 @@ func TestMarks(t *testing.T) {
 	}
 }
 
-func TestDays(t *testing.T) {
+func TestDateFormats(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		cells  []string

@@ -20,7 +20,7 @@ var threeDays = csvOf("date,clicks,spend", "2026-11-01,1,1.5", "2026-11-02,2,2.5
 
 func TestCommitAndUndo(t *testing.T) {
 	t.Parallel()
-	w := newFakeWorld(t)
+	w := newFakeDeps(t)
 	i := w.uploaded(t, ingest.Upload{Name: "days.csv", Bytes: threeDays})
 	if i.Status != ingest.StatusReady || len(w.rows) > 0 || string(i.Preview.Totals["spend"]) != "7.5" || i.Preview.StartDate.String() != "2026-11-01" || i.Preview.EndDate.String() != "2026-11-03" {
 		t.Fatalf("got %+v want a preview of 7.5 and no fact", i)
@@ -46,7 +46,7 @@ func TestCommitAndUndo(t *testing.T) {
 		t.Errorf("got %v want invalid_state", err)
 	}
 
-	// The same bytes again bring nothing new, and say so.
+	// An upload of the same bytes is reported as a duplicate.
 	once.Idempotency = &record.Idempotency{Key: "upload"}
 	d, err = w.Upload(t.Context(), once, ingest.Upload{Name: "days.csv", Bytes: threeDays, Defaults: home, Commit: true})
 	if err != nil {
@@ -80,7 +80,7 @@ func TestCommitAndUndo(t *testing.T) {
 
 func TestUndoUntil(t *testing.T) {
 	t.Parallel()
-	w := newFakeWorld(t)
+	w := newFakeDeps(t)
 	i := w.uploaded(t, ingest.Upload{Bytes: threeDays, Commit: true})
 	w.now = today.Add(ingest.UndoTime + time.Millisecond)
 	_, err := w.Undo(t.Context(), cause, i.ID, record.Match{})
@@ -101,7 +101,7 @@ func TestCrash(t *testing.T) {
 	for _, step := range []string{"source", "save", "begin", "write", "written", "fed", "exist"} {
 		t.Run("commit "+step, func(t *testing.T) {
 			t.Parallel()
-			w := newFakeWorld(t)
+			w := newFakeDeps(t)
 			i := w.uploaded(t, ingest.Upload{Bytes: threeDays})
 			w.fail[step] = crash
 			if _, err := w.Commit(t.Context(), cause, i.ID, record.Match{}, ingest.Options{}); step != "exist" && !errors.Is(err, crash) {
@@ -120,7 +120,7 @@ func TestCrash(t *testing.T) {
 	for _, step := range []string{"begin", "undo", "fed", "save"} {
 		t.Run("undo "+step, func(t *testing.T) {
 			t.Parallel()
-			w := newFakeWorld(t)
+			w := newFakeDeps(t)
 			i := w.uploaded(t, ingest.Upload{Bytes: threeDays, Commit: true})
 			w.fail[step] = crash
 			if _, err := w.Undo(t.Context(), cause, i.ID, record.Match{}); !errors.Is(err, crash) {
@@ -135,13 +135,13 @@ func TestCrash(t *testing.T) {
 	}
 	t.Run("between", func(t *testing.T) {
 		t.Parallel()
-		w := newFakeWorld(t)
+		w := newFakeDeps(t)
 		i := w.uploaded(t, ingest.Upload{Bytes: threeDays})
 		w.fail["written"] = crash
 		_, _ = w.Commit(t.Context(), cause, i.ID, record.Match{}, ingest.Options{})
 		w.fail = nil
 		source := "other"
-		if _, err := w.Revise(t.Context(), cause, i.ID, record.Match{}, ingest.Change{Source: &source}); !fault.Is(err, fault.InvalidState) {
+		if _, err := w.Revise(t.Context(), cause, i.ID, record.Match{}, ingest.ImportPatch{Source: &source}); !fault.Is(err, fault.InvalidState) {
 			t.Errorf("got %v want invalid_state: facts may be there", err)
 		}
 		if _, err := w.Undo(t.Context(), cause, i.ID, record.Match{}); err != nil || len(w.rows) != 0 {
@@ -153,7 +153,7 @@ func TestCrash(t *testing.T) {
 // TestUndoDuringCommit undoes an import between its facts and its record.
 func TestUndoDuringCommit(t *testing.T) {
 	t.Parallel()
-	w := newFakeWorld(t)
+	w := newFakeDeps(t)
 	i := w.uploaded(t, ingest.Upload{Bytes: threeDays})
 	meanwhile := false
 	w.during = func(step string) {
@@ -175,7 +175,7 @@ func TestUndoDuringCommit(t *testing.T) {
 
 func TestSkipErrors(t *testing.T) {
 	t.Parallel()
-	w := newFakeWorld(t)
+	w := newFakeDeps(t)
 	i := w.uploaded(t, ingest.Upload{Bytes: csvOf("date,clicks", "2026-11-01,1", "2026-11-02,x"), Commit: true})
 	if i.Status != ingest.StatusReady || i.Preview.ErrorCount != 1 {
 		t.Fatalf("got %s with %d errors want ready with 1", i.Status, i.Preview.ErrorCount)
@@ -196,7 +196,7 @@ func TestSkipErrors(t *testing.T) {
 
 func TestReplaceImport(t *testing.T) {
 	t.Parallel()
-	w := newFakeWorld(t)
+	w := newFakeDeps(t)
 	w.uploaded(t, ingest.Upload{Source: "s", Bytes: csvOf("date,campaign_name,clicks", "2026-11-01,a,1", "2026-11-02,b,1", "2026-11-05,c,1"), Commit: true})
 	w.uploaded(t, ingest.Upload{Source: "s", Bytes: csvOf("date,campaign_name,clicks", "2026-11-01,d,1", "2026-11-03,e,1"), Mode: ingest.Replace, Commit: true})
 	var left []string
@@ -211,9 +211,9 @@ func TestReplaceImport(t *testing.T) {
 
 func TestRevise(t *testing.T) {
 	t.Parallel()
-	w := newFakeWorld(t)
+	w := newFakeDeps(t)
 	i := w.uploaded(t, ingest.Upload{Bytes: csvOf("when;what;one;two;clicks", "01/02/2026;A;1.234;7;1", "03/04/2026;B;5.678;8;1")})
-	revise := func(c ingest.Change) (*ingest.Import, error) {
+	revise := func(c ingest.ImportPatch) (*ingest.Import, error) {
 		d, err := w.Revise(t.Context(), cause, i.ID, record.Match{}, c)
 		if err != nil {
 			return nil, err
@@ -223,7 +223,7 @@ func TestRevise(t *testing.T) {
 	if i.Status != ingest.StatusNeedsMapping || i.Error.Field != "mapping" {
 		t.Fatalf("got %s, %+v want needs_mapping", i.Status, i.Error)
 	}
-	r, err := revise(ingest.Change{Mapping: map[string]string{"when": "date", "what": "campaign_name", "one": "spend"}})
+	r, err := revise(ingest.ImportPatch{Mapping: map[string]string{"when": "date", "what": "campaign_name", "one": "spend"}})
 	if err != nil || r.Status != ingest.StatusNeedsMapping || r.Error.Field != "date_format" {
 		t.Fatalf("got %+v, %v want a question about date_format", r, err)
 	}
@@ -231,7 +231,7 @@ func TestRevise(t *testing.T) {
 		t.Errorf("got %v want invalid_state", err)
 	}
 	format, point, currency, mode, source := "DD/MM/YYYY", ".", money.Currency("CHF"), ingest.Replace, "till"
-	r, err = revise(ingest.Change{DateFormat: &format, Decimal: &point, Currency: &currency, Mode: &mode, Source: &source})
+	r, err = revise(ingest.ImportPatch{DateFormat: &format, Decimal: &point, Currency: &currency, Mode: &mode, Source: &source})
 	if err != nil || r.Status != ingest.StatusReady || r.Error != nil || r.Version != 3 {
 		t.Fatalf("got %+v, %v want ready", r, err)
 	}
@@ -239,13 +239,13 @@ func TestRevise(t *testing.T) {
 		t.Errorf("got %s want %s", got, want)
 	}
 	comma := ","
-	if r, err = revise(ingest.Change{Decimal: &comma, Mapping: map[string]string{"two": "clicks", "what": ""}, DateFormat: &format}); err != nil {
+	if r, err = revise(ingest.ImportPatch{Decimal: &comma, Mapping: map[string]string{"two": "clicks", "what": ""}, DateFormat: &format}); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := string(r.Preview.Rows[0]), `{"date":"2026-02-01","account_id":"default","channel":"other","clicks":7,"spend":1234}`; got != want || r.Currency != "CHF" || r.Mode != ingest.Replace || r.Source != "till" {
 		t.Errorf("got %s, %+v want %s", got, r, want)
 	}
-	for want, c := range map[string]ingest.Change{
+	for want, c := range map[string]ingest.ImportPatch{
 		"mapping.whne not_found":     {Mapping: map[string]string{"whne": "date"}},
 		"mapping.when invalid_value": {Mapping: map[string]string{"when": "day"}},
 		"mapping.two duplicate_item": {Mapping: map[string]string{"one": "leads", "two": "leads"}},
@@ -261,7 +261,7 @@ func TestRevise(t *testing.T) {
 		}
 	}
 	match := record.ParseMatch([]string{`"1"`})
-	if _, err := w.Revise(t.Context(), cause, i.ID, match, ingest.Change{}); !fault.Is(err, fault.PreconditionFailed) {
+	if _, err := w.Revise(t.Context(), cause, i.ID, match, ingest.ImportPatch{}); !fault.Is(err, fault.PreconditionFailed) {
 		t.Errorf("got %v want precondition_failed", err)
 	}
 	if _, err := w.Commit(t.Context(), cause, i.ID, match, ingest.Options{}); !fault.Is(err, fault.PreconditionFailed) {
@@ -272,10 +272,10 @@ func TestRevise(t *testing.T) {
 // TestReviseDays checks that another date column is detected again.
 func TestReviseDays(t *testing.T) {
 	t.Parallel()
-	w := newFakeWorld(t)
+	w := newFakeDeps(t)
 	i := w.uploaded(t, ingest.Upload{Bytes: csvOf("when,then,clicks", "2026-11-01,01/13/2026,1")})
 	for _, tt := range []struct{ column, want string }{{"when", "2026-11-01"}, {"then", "2026-01-13"}} {
-		d, err := w.Revise(t.Context(), cause, i.ID, record.Match{}, ingest.Change{Mapping: map[string]string{tt.column: "date"}})
+		d, err := w.Revise(t.Context(), cause, i.ID, record.Match{}, ingest.ImportPatch{Mapping: map[string]string{tt.column: "date"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -289,7 +289,7 @@ func TestReviseDays(t *testing.T) {
 // and that an import without a file says so.
 func TestSweep(t *testing.T) {
 	t.Parallel()
-	w := newFakeWorld(t)
+	w := newFakeDeps(t)
 	ready := w.uploaded(t, ingest.Upload{Bytes: threeDays})
 	w.now = today.Add(ingest.UndoTime)
 	if err := w.Sweep(t.Context()); err != nil || len(w.files) != 1 {
@@ -299,7 +299,7 @@ func TestSweep(t *testing.T) {
 	if err := w.Sweep(t.Context()); err != nil || len(w.files) != 0 {
 		t.Fatalf("got %v and %d files want none", err, len(w.files))
 	}
-	if _, err := w.Revise(t.Context(), cause, ready.ID, record.Match{}, ingest.Change{Decimal: new(",")}); !fault.Is(err, fault.InvalidState) {
+	if _, err := w.Revise(t.Context(), cause, ready.ID, record.Match{}, ingest.ImportPatch{Decimal: new(",")}); !fault.Is(err, fault.InvalidState) {
 		t.Errorf("got %v want invalid_state", err)
 	}
 	if _, err := w.Commit(t.Context(), cause, ready.ID, record.Match{}, ingest.Options{}); !fault.Is(err, fault.InvalidState) {
@@ -321,7 +321,7 @@ func TestResume(t *testing.T) {
 	for _, at := range []string{"begin", "write", "written", "fed"} {
 		t.Run(at, func(t *testing.T) {
 			t.Parallel()
-			w := newFakeWorld(t)
+			w := newFakeDeps(t)
 			i := w.uploaded(t, ingest.Upload{Name: "days.csv", Bytes: csvOf("date,clicks,spend", "2026-11-01,1,1.5", "never,2,2.5", "2026-11-03,3,3.5")})
 			if err := w.Resume(t.Context(), workspace, i.ID); err != nil || len(w.rows) > 0 {
 				t.Fatalf("an import without a commit: %v, %d rows", err, len(w.rows))
@@ -355,7 +355,7 @@ func TestResume(t *testing.T) {
 			}
 		})
 	}
-	w := newFakeWorld(t)
+	w := newFakeDeps(t)
 	if err := w.Resume(t.Context(), workspace, "imp_none"); err != nil {
 		t.Errorf("an import that does not exist: %v", err)
 	}

@@ -39,14 +39,14 @@ var (
 	ourAudience = ident.Make(ident.Audience, today, 4)
 )
 
-// fakeWorld is everything around the service, in memory. Steps are what
-// happened, in order; a step that has a failure stops the service there, as a
-// crash would.
-type fakeWorld struct {
+// fakeDeps implements the dependencies of the service in memory. steps lists
+// the calls in order. A step with an entry in fail returns that error, which
+// stops the service there, as a crash would.
+type fakeDeps struct {
 	*ingest.Service
 	mu sync.Mutex
-	// noted protects what callers change whether they hold mu or not. Nobody waits
-	// while it is held.
+	// noted protects fields that callers change with or without mu. It is never
+	// held while waiting.
 	noted    sync.Mutex
 	now      time.Time
 	rows     map[string]fact.Row
@@ -67,9 +67,9 @@ type fakeWorld struct {
 	parquet func([]byte, func([]string, [][]string) error) error
 }
 
-func newFakeWorld(t testing.TB) *fakeWorld {
+func newFakeDeps(t testing.TB) *fakeDeps {
 	t.Helper()
-	w := &fakeWorld{
+	w := &fakeDeps{
 		now: today, rows: map[string]fact.Row{}, by: map[string]ident.ID{}, accounts: map[string]fact.Source{}, imports: map[ident.ID]record.Doc{}, next: map[ident.ID]clock.Instant{},
 		files: map[string][]byte{}, put: map[string]time.Time{}, answers: map[string][]byte{}, fail: map[string]error{},
 	}
@@ -80,9 +80,9 @@ func newFakeWorld(t testing.TB) *fakeWorld {
 	return w
 }
 
-func (w *fakeWorld) clock() time.Time { return w.now }
+func (w *fakeDeps) clock() time.Time { return w.now }
 
-func (w *fakeWorld) step(format string, args ...any) error {
+func (w *fakeDeps) step(format string, args ...any) error {
 	name := fmt.Sprintf(format, args...)
 	w.noted.Lock()
 	defer w.noted.Unlock()
@@ -91,7 +91,7 @@ func (w *fakeWorld) step(format string, args ...any) error {
 }
 
 // Read makes ids that differ.
-func (w *fakeWorld) Read(b []byte) (int, error) {
+func (w *fakeDeps) Read(b []byte) (int, error) {
 	w.noted.Lock()
 	defer w.noted.Unlock()
 	w.random++
@@ -136,7 +136,7 @@ func (w facts) Undo(_ context.Context, _, imported ident.ID) (int64, error) {
 	return int64(before - len(w.rows)), nil
 }
 
-func (w *fakeWorld) Source(_ context.Context, c record.Cause, s connection.Source) (connection.KnownSource, error) {
+func (w *fakeDeps) Source(_ context.Context, c record.Cause, s connection.Source) (connection.KnownSource, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if c.Idempotency != nil {
@@ -168,9 +168,9 @@ func (w *fakeWorld) Source(_ context.Context, c record.Cause, s connection.Sourc
 	return connection.KnownSource{Source: a}, nil
 }
 
-func (w *fakeWorld) Begin(context.Context, ident.ID, ident.ID) error { return w.step("begin") }
+func (w *fakeDeps) Begin(context.Context, ident.ID, ident.ID) error { return w.step("begin") }
 
-func (w *fakeWorld) Fed(_ context.Context, c record.Cause, _ ident.ID, f connection.Fed) error {
+func (w *fakeDeps) Fed(_ context.Context, c record.Cause, _ ident.ID, f connection.Fed) error {
 	if err := w.step("fed %d", f.Rows); err != nil {
 		return err
 	}
@@ -188,7 +188,7 @@ func (w *fakeWorld) Fed(_ context.Context, c record.Cause, _ ident.ID, f connect
 	return nil
 }
 
-func (w *fakeWorld) Find(_ context.Context, _ ident.ID, kind string, ids []ident.ID) (map[ident.ID]ident.ID, error) {
+func (w *fakeDeps) Find(_ context.Context, _ ident.ID, kind string, ids []ident.ID) (map[ident.ID]ident.ID, error) {
 	if len(ids) > ingest.MaxLookup {
 		return nil, fmt.Errorf("got %d ids at once want at most %d", len(ids), ingest.MaxLookup)
 	}
@@ -205,9 +205,9 @@ func (w *fakeWorld) Find(_ context.Context, _ ident.ID, kind string, ids []ident
 	return found, w.fail["exist"]
 }
 
-type facts struct{ *fakeWorld }
+type facts struct{ *fakeDeps }
 
-type imports struct{ *fakeWorld }
+type imports struct{ *fakeDeps }
 
 func (w imports) Save(_ context.Context, i *ingest.Import, save record.Save) (record.Doc, error) {
 	w.mu.Lock()
@@ -277,7 +277,7 @@ func (w imports) Same(ctx context.Context, workspace ident.ID, source, sum strin
 	return "", nil
 }
 
-type files struct{ *fakeWorld }
+type files struct{ *fakeDeps }
 
 func (w files) Put(_ ident.ID, sum string, b []byte) error {
 	w.noted.Lock()
@@ -312,14 +312,14 @@ func (w files) Remove(_ ident.ID, sum string, _ time.Time) error {
 	return nil
 }
 
-type parquet struct{ *fakeWorld }
+type parquet struct{ *fakeDeps }
 
 func (w parquet) ReadParquet(_ context.Context, b []byte, _ fact.FileLimits, each func([]string, [][]string) error) error {
 	return w.parquet(b, each)
 }
 
 // ingested sends rows and returns the answer.
-func (w *fakeWorld) ingested(t testing.TB, f ingest.Feed) ingest.FeedResult {
+func (w *fakeDeps) ingested(t testing.TB, f ingest.Feed) ingest.FeedResult {
 	t.Helper()
 	f.Defaults = home
 	b, err := w.Ingest(t.Context(), cause, f)
@@ -333,7 +333,7 @@ func (w *fakeWorld) ingested(t testing.TB, f ingest.Feed) ingest.FeedResult {
 	return a
 }
 
-func (w *fakeWorld) uploaded(t testing.TB, u ingest.Upload) *ingest.Import {
+func (w *fakeDeps) uploaded(t testing.TB, u ingest.Upload) *ingest.Import {
 	t.Helper()
 	u.Defaults = home
 	d, err := w.Upload(t.Context(), cause, u)

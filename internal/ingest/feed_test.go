@@ -16,11 +16,11 @@ import (
 
 const oneRow = `[{"date":"2026-11-14","campaign_name":"a","clicks":1}]`
 
-// TestFeedSteps wants the source to be told before and after, and the answer to
-// be remembered with the second.
+// TestFeedSteps checks that the source is updated before and after the rows are
+// stored, and that the response is stored with the second update.
 func TestFeedSteps(t *testing.T) {
 	t.Parallel()
-	w := newFakeWorld(t)
+	w := newFakeDeps(t)
 	once := cause
 	once.Idempotency = &record.Idempotency{Key: "k"}
 	b, err := w.Ingest(t.Context(), once, ingest.Feed{Body: []byte(oneRow), Defaults: home})
@@ -46,7 +46,7 @@ func TestFeedAfterCrash(t *testing.T) {
 	for _, step := range []string{"source", "begin", "write", "written", "fed", "exist"} {
 		t.Run(step, func(t *testing.T) {
 			t.Parallel()
-			w := newFakeWorld(t)
+			w := newFakeDeps(t)
 			crash := errors.New("crash")
 			w.fail[step] = crash
 			f := ingest.Feed{Defaults: home, Body: fmt.Appendf(nil, `[{"date":"2026-11-14","campaign_id":%q,"clicks":1}]`, ourCampaign)}
@@ -63,7 +63,7 @@ func TestFeedAfterCrash(t *testing.T) {
 
 func TestUpsert(t *testing.T) {
 	t.Parallel()
-	w := newFakeWorld(t)
+	w := newFakeDeps(t)
 	for clicks := range 3 {
 		w.ingested(t, ingest.Feed{Body: fmt.Appendf(nil, `[{"date":"2026-11-14","clicks":%d},{"date":"2026-11-13","clicks":%d,"country":"DE"}]`, clicks, clicks)})
 	}
@@ -79,7 +79,7 @@ func TestUpsert(t *testing.T) {
 
 func TestReplace(t *testing.T) {
 	t.Parallel()
-	w := newFakeWorld(t)
+	w := newFakeDeps(t)
 	var rows []string
 	for d := 1; d <= 10; d++ {
 		rows = append(rows, fmt.Sprintf(`{"date":"2026-11-%02d","clicks":1}`, d), fmt.Sprintf(`{"date":"2026-11-%02d","clicks":1,"country":"DE"}`, d), fmt.Sprintf(`{"date":"2026-11-%02d","clicks":1,"account_id":"b"}`, d))
@@ -140,7 +140,7 @@ func TestReplace(t *testing.T) {
 
 func TestAtomic(t *testing.T) {
 	t.Parallel()
-	w := newFakeWorld(t)
+	w := newFakeDeps(t)
 	_, err := w.Ingest(t.Context(), cause, ingest.Feed{Defaults: home, Atomic: true, Body: []byte(`[{"date":"2026-11-14","clicks":1},{"date":"2026-11-14","clicks":1},{}]`)})
 	var got []string
 	for _, d := range details(err) {
@@ -157,7 +157,7 @@ func TestAtomic(t *testing.T) {
 // TestEmptyFeed checks that a feed without rows writes nothing.
 func TestEmptyFeed(t *testing.T) {
 	t.Parallel()
-	w := newFakeWorld(t)
+	w := newFakeDeps(t)
 	for _, body := range []string{`[]`, `[{}]`} {
 		if a := w.ingested(t, ingest.Feed{Body: []byte(body)}); a.Accepted != 0 || a.ConnectionID != nil || len(w.steps) > 0 {
 			t.Errorf("%s: got %+v, %v want nothing", body, a, w.steps)
@@ -167,7 +167,7 @@ func TestEmptyFeed(t *testing.T) {
 
 func TestTooMany(t *testing.T) {
 	t.Parallel()
-	w := newFakeWorld(t)
+	w := newFakeDeps(t)
 	for _, f := range []ingest.Feed{
 		{Body: []byte("[" + strings.Repeat("{},", ingest.MaxRows) + "{}]")},
 		{Body: []byte(strings.Repeat("{}\n", ingest.MaxRows+1)), NDJSON: true},
@@ -194,7 +194,7 @@ func TestTooMany(t *testing.T) {
 // or by its name.
 func TestSources(t *testing.T) {
 	t.Parallel()
-	w := newFakeWorld(t)
+	w := newFakeDeps(t)
 	const id = "con_01m5eyeh80e7arh0dndj97bhsc"
 	a := w.ingested(t, ingest.Feed{Source: id, Currency: "USD", Body: []byte(`[{"date":"2026-11-14","account_id":"a","clicks":1},{"date":"2026-11-14","account_id":"b","clicks":1}]`)})
 	if a.ConnectionID == nil || *a.ConnectionID != id || len(w.accounts) != 2 {
@@ -229,7 +229,7 @@ func BenchmarkIngest50000(b *testing.B) {
 	body := feedOf(ingest.MaxRows)
 	b.SetBytes(int64(len(body)))
 	for b.Loop() {
-		w := newFakeWorld(b)
+		w := newFakeDeps(b)
 		w.fail["write"] = errStop
 		_, err := w.Ingest(b.Context(), cause, ingest.Feed{Body: body, Defaults: home})
 		if !errors.Is(err, errStop) {

@@ -61,7 +61,7 @@ func TestExports(t *testing.T) {
 	for _, name := range []string{"google_ads", "meta_ads", "linkedin_ads", "tiktok_ads", "mailchimp", "klaviyo", "german"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			i := newFakeWorld(t).uploaded(t, ingest.Upload{Name: name + ".csv", Bytes: file(t, name+".csv")})
+			i := newFakeDeps(t).uploaded(t, ingest.Upload{Name: name + ".csv", Bytes: file(t, name+".csv")})
 			got := previewText(i)
 			golden := filepath.Join("testdata", name+".golden")
 			if *update {
@@ -86,8 +86,8 @@ func TestExports(t *testing.T) {
 
 func csvOf(lines ...string) []byte { return []byte(strings.Join(lines, "\n") + "\n") }
 
-// TestFiles reads files that are hard to read.
-func TestFiles(t *testing.T) {
+// TestFileFormats reads files that are hard to read.
+func TestFileFormats(t *testing.T) {
 	t.Parallel()
 	utf16be := func(s string) []byte {
 		b := []byte{0xfe, 0xff}
@@ -196,7 +196,7 @@ clicks = clicks (exact)
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			i := newFakeWorld(t).uploaded(t, ingest.Upload{Name: `C:\files\` + tt.name + ".csv", Bytes: tt.file})
+			i := newFakeDeps(t).uploaded(t, ingest.Upload{Name: `C:\files\` + tt.name + ".csv", Bytes: tt.file})
 			if diff := cmp.Diff(tt.want, previewText(i)); diff != "" {
 				t.Errorf("got + want -:\n%s", diff)
 			}
@@ -213,7 +213,7 @@ clicks = clicks (exact)
 // TestRecordIDColumns checks that columns of ids are detected by their values.
 func TestRecordIDColumns(t *testing.T) {
 	t.Parallel()
-	w := newFakeWorld(t)
+	w := newFakeDeps(t)
 	i := w.uploaded(t, ingest.Upload{Bytes: csvOf("date,campaign_id,creative_id,Audience ID,clicks", fmt.Sprintf("2026-11-01,%s,%s,77,1", ourCampaign, ourVariant))})
 	want := map[string]string{"date": "date", "campaign_id": "campaign_id", "creative_id": "creative_id", "Audience ID": "external_audience_id", "clicks": "clicks"}
 	if diff := cmp.Diff(want, i.Mapping); diff != "" || i.Preview.ValidCount != 1 {
@@ -242,7 +242,7 @@ func TestUnreadable(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newFakeWorld(t)
+			w := newFakeDeps(t)
 			w.parquet = func([]byte, func([]string, [][]string) error) error {
 				return fmt.Errorf("duck: %w", fact.ErrUnreadableFile)
 			}
@@ -260,7 +260,7 @@ func TestUnreadable(t *testing.T) {
 
 func TestParquet(t *testing.T) {
 	t.Parallel()
-	w := newFakeWorld(t)
+	w := newFakeDeps(t)
 	w.parquet = func(_ []byte, each func([]string, [][]string) error) error {
 		for _, rows := range [][][]string{{{"2026-11-01", "0.30000000000000004", "12"}}, {{"2026-11-02", "", "1"}, {"2026-11-03", "-1.5", ""}}} {
 			if err := each([]string{"day", "cost", "impressions"}, rows); err != nil {
@@ -275,18 +275,19 @@ func TestParquet(t *testing.T) {
 	}
 }
 
-// TestGuessNeedsConfirmation wants nothing to be committed at once that was
-// guessed.
+// TestGuessNeedsConfirmation checks that an import with a guessed column is not
+// committed without confirmation.
 func TestGuessNeedsConfirmation(t *testing.T) {
 	t.Parallel()
-	i := newFakeWorld(t).uploaded(t, ingest.Upload{Bytes: csvOf("date,impresions", "2026-11-01,1"), Commit: true})
+	i := newFakeDeps(t).uploaded(t, ingest.Upload{Bytes: csvOf("date,impresions", "2026-11-01,1"), Commit: true})
 	if i.Status != ingest.StatusReady || i.Columns[1].Confidence != ingest.Guess {
 		t.Errorf("got %s want it to wait", previewText(i))
 	}
 }
 
-// TestUnknownValue wants a row without a value in the only breakdown of its
-// file to be of that family, and rows of several breakdowns of what they have.
+// TestUnknownValue checks the family of rows without a value. In a file with
+// one breakdown they belong to its family. In a file with several breakdowns,
+// the values of the row decide.
 func TestUnknownValue(t *testing.T) {
 	t.Parallel()
 	for file, want := range map[string]string{
@@ -296,7 +297,7 @@ func TestUnknownValue(t *testing.T) {
 		"date,creative_name,clicks\n2026-11-01,A,1\n2026-11-01,,2\n":         "base+base",
 		"date,country,device,clicks\n2026-11-01,,tv,1\n2026-11-01,DE,tv,1\n": "device",
 	} {
-		w := newFakeWorld(t)
+		w := newFakeDeps(t)
 		i := w.uploaded(t, ingest.Upload{Bytes: []byte(file)})
 		if _, err := w.Commit(t.Context(), cause, i.ID, record.Match{}, ingest.Options{SkipErrors: true}); err != nil {
 			t.Fatal(err)
@@ -315,7 +316,7 @@ func TestUnknownValue(t *testing.T) {
 // TestTemplate wants the table that is given out to be read without a doubt.
 func TestTemplate(t *testing.T) {
 	t.Parallel()
-	w := newFakeWorld(t)
+	w := newFakeDeps(t)
 	i := w.uploaded(t, ingest.Upload{Name: "template.csv", Bytes: ingest.Template(), Commit: true})
 	if i.Status != ingest.StatusCommitted || len(w.rows) != 1 || len(i.Mapping) != len(ingest.Fields) {
 		t.Errorf("got %s want all fields and one row", previewText(i))

@@ -168,8 +168,8 @@ func (s *Service) List(ctx context.Context, workspace ident.ID, q page.Query) (p
 	return s.imports.List(ctx, workspace, q)
 }
 
-// Change changes how a file is read. Nil fields stay.
-type Change struct {
+// ImportPatch changes how a file is read. Nil fields stay.
+type ImportPatch struct {
 	// Mapping assigns fields to columns; empty means that the column is not
 	// read. Other columns keep their fields, unless the mapping reassigns them.
 	Mapping    map[string]string
@@ -182,7 +182,7 @@ type Change struct {
 }
 
 // Revise changes how the file is read, before the commit.
-func (s *Service) Revise(ctx context.Context, cause record.Cause, id ident.ID, match record.Match, c Change) (record.Doc, error) {
+func (s *Service) Revise(ctx context.Context, cause record.Cause, id ident.ID, match record.Match, c ImportPatch) (record.Doc, error) {
 	return record.Retry(ctx, func() (record.Doc, error) {
 		i, err := s.load(ctx, cause.Workspace, id, match)
 		if err != nil {
@@ -206,7 +206,7 @@ func (s *Service) Revise(ctx context.Context, cause record.Cause, id ident.ID, m
 
 // reread recreates the preview from the stored file. Another date column may
 // have another format.
-func (s *Service) reread(ctx context.Context, i *Import, c *Change) error {
+func (s *Service) reread(ctx context.Context, i *Import, c *ImportPatch) error {
 	leave, err := s.takeFile(ctx, i.WorkspaceID, i.File.Bytes, i.File.Format == FormatParquet)
 	if err != nil {
 		return err
@@ -237,7 +237,7 @@ func (s *Service) reread(ctx context.Context, i *Import, c *Change) error {
 }
 
 // apply applies the change and returns its problems.
-func (i *Import) apply(c *Change) []fault.Detail {
+func (i *Import) apply(c *ImportPatch) []fault.Detail {
 	set(&i.Source, c.Source)
 	set(&i.Currency, c.Currency)
 	set(&i.Timezone, c.Zone)

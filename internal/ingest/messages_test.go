@@ -24,7 +24,7 @@ func TestFeedMessages(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			_, err := newFakeWorld(t).Ingest(t.Context(), cause, ingest.Feed{Body: []byte(tt.body), Defaults: home, Atomic: true})
+			_, err := newFakeDeps(t).Ingest(t.Context(), cause, ingest.Feed{Body: []byte(tt.body), Defaults: home, Atomic: true})
 			if d := details(err); len(d) != 1 || d[0].Field != tt.field || d[0].Message != tt.want {
 				t.Errorf("got %+v want %q at %q", d, tt.want, tt.field)
 			}
@@ -39,7 +39,7 @@ func TestWideFiles(t *testing.T) {
 	for _, delimiter := range []string{",", ";", "\t", "|"} {
 		line := strings.Repeat("a"+delimiter, 2_000_000)
 		u := ingest.Upload{Bytes: []byte(line + "\n" + line + "\n"), Defaults: home}
-		_, err := newFakeWorld(t).Upload(t.Context(), cause, u)
+		_, err := newFakeDeps(t).Upload(t.Context(), cause, u)
 		const want = "Line 1 has more than 200 columns. Leave out columns that hold no metrics."
 		if d := details(err); !fault.Is(err, fault.ValidationFailed) || len(d) != 1 || d[0].Message != want {
 			t.Errorf("%q: got %v want %q", delimiter, err, want)

@@ -126,24 +126,24 @@ func TestTableRoundTrip(t *testing.T) {
 			_ = w.Write(cells)
 		}
 		w.Flush()
-		world := newFakeWorld(t)
-		i := world.uploaded(t, ingest.Upload{Source: "s", Bytes: b.Bytes()})
+		deps := newFakeDeps(t)
+		i := deps.uploaded(t, ingest.Upload{Source: "s", Bytes: b.Bytes()})
 		// Days that could be read in two ways are asked for.
 		if i.Status == ingest.StatusNeedsMapping && i.Error.Field == "date_format" {
-			if _, err := world.Revise(t.Context(), cause, i.ID, record.Match{}, ingest.Change{DateFormat: &s.format}); err != nil {
+			if _, err := deps.Revise(t.Context(), cause, i.ID, record.Match{}, ingest.ImportPatch{DateFormat: &s.format}); err != nil {
 				rt.Fatal(err)
 			}
 		} else if *i.Detected.DateFormat != s.format {
 			rt.Fatalf("got days %s want %s in %s", *i.Detected.DateFormat, s.format, b.Bytes())
 		}
-		if _, err := world.Commit(t.Context(), cause, i.ID, record.Match{}, ingest.Options{}); err != nil {
-			d, _ := world.Get(t.Context(), workspace, i.ID)
+		if _, err := deps.Commit(t.Context(), cause, i.ID, record.Match{}, ingest.Options{}); err != nil {
+			d, _ := deps.Get(t.Context(), workspace, i.ID)
 			rt.Fatalf("%v\n%s\n%s", err, b.Bytes(), previewText(decoded(t, d)))
 		}
-		if got := slices.Sorted(maps.Keys(world.rows)); !slices.Equal(got, slices.Sorted(maps.Keys(want))) {
+		if got := slices.Sorted(maps.Keys(deps.rows)); !slices.Equal(got, slices.Sorted(maps.Keys(want))) {
 			rt.Fatalf("got %v want %v", got, slices.Sorted(maps.Keys(want)))
 		}
-		for k, got := range world.rows {
+		for k, got := range deps.rows {
 			expected := want[k]
 			if got.Values != expected.Values || got.Campaign != expected.Campaign || got.Creative != expected.Creative || got.Audience != expected.Audience || *got.Source != *expected.Source {
 				rt.Fatalf("%s: got %+v want %+v", k, got, expected)
@@ -162,7 +162,7 @@ func FuzzFiles(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		w := newFakeWorld(t)
+		w := newFakeDeps(t)
 		w.parquet = func([]byte, func([]string, [][]string) error) error { return fact.ErrUnreadableFile }
 		d, err := w.Upload(t.Context(), cause, ingest.Upload{Bytes: b, Defaults: home})
 		if err != nil {
@@ -201,7 +201,7 @@ func FuzzRows(f *testing.F) {
 		f.Add([]byte(seed), false)
 	}
 	f.Fuzz(func(t *testing.T, body []byte, lines bool) {
-		w := newFakeWorld(t)
+		w := newFakeDeps(t)
 		_, err := w.Ingest(t.Context(), cause, ingest.Feed{Body: body, NDJSON: lines, Defaults: home})
 		if err != nil {
 			if len(details(err)) == 0 {
@@ -223,7 +223,7 @@ func BenchmarkUpload50000(b *testing.B) {
 	}
 	b.SetBytes(int64(file.Len()))
 	for b.Loop() {
-		if i := newFakeWorld(b).uploaded(b, ingest.Upload{Bytes: file.Bytes()}); i.Preview.ValidCount != 50_000 {
+		if i := newFakeDeps(b).uploaded(b, ingest.Upload{Bytes: file.Bytes()}); i.Preview.ValidCount != 50_000 {
 			b.Fatalf("got %d rows", i.Preview.ValidCount)
 		}
 	}

@@ -78,8 +78,8 @@ func FuzzRecords(f *testing.F) {
 	})
 }
 
-// TestLongRecords wants what is too long to be refused before it is read: by
-// how much is allocated for it.
+// TestLongRecords checks that a record that is too long is refused before it is
+// read, by the memory that is allocated for it.
 func TestLongRecords(t *testing.T) {
 	const size = 20 << 20
 	header := "date,clicks\n"

@@ -11,9 +11,9 @@ import (
 	"fanfare/internal/ingest"
 )
 
-// TestRows tells for each row what is wrong with it, as field:code, all at
-// once, or nothing.
-func TestRows(t *testing.T) {
+// TestRowProblems checks the problems of each row, as field:code. All are
+// reported at once.
+func TestRowProblems(t *testing.T) {
 	t.Parallel()
 	const right = `"date":"2026-11-14","clicks":1`
 	for _, tt := range []struct{ name, row, want string }{
@@ -95,7 +95,7 @@ func TestRows(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			for _, f := range []ingest.Feed{{Body: []byte("[" + tt.row + "]")}, {Body: []byte(tt.row), NDJSON: true}} {
-				w := newFakeWorld(t)
+				w := newFakeDeps(t)
 				a := w.ingested(t, f)
 				var got []string
 				for _, r := range a.Rejected {
@@ -124,7 +124,7 @@ func TestRows(t *testing.T) {
 // TestStored looks at what becomes of a row, whole.
 func TestStored(t *testing.T) {
 	t.Parallel()
-	w := newFakeWorld(t)
+	w := newFakeDeps(t)
 	w.ingested(t, ingest.Feed{Source: "Shop", Body: fmt.Appendf(nil, `[
 		{"date":"2026-11-14","account_id":"eu","channel":"search","campaign_id":%q,"external_campaign_id":"77","campaign_name":"Brand","creative_name":"Text A",
 		 "impressions":10,"clicks":0,"spend":"0.000001","conversions":-1.5,"reach":9},
@@ -161,7 +161,7 @@ func TestStored(t *testing.T) {
 
 func TestHints(t *testing.T) {
 	t.Parallel()
-	a := newFakeWorld(t).ingested(t, ingest.Feed{Body: []byte(`[{"date":"2026-11-14","impresions":1,"channel":"emial","clicks":1}]`)})
+	a := newFakeDeps(t).ingested(t, ingest.Feed{Body: []byte(`[{"date":"2026-11-14","impresions":1,"channel":"emial","clicks":1}]`)})
 	got := map[string]any{}
 	for _, p := range a.Rejected[0].Errors {
 		got[p.Field] = p.Meta["did_you_mean"]
@@ -182,13 +182,13 @@ func TestDuplicates(t *testing.T) {
 	for i, r := range rows {
 		rows[i] = `{"date":"2026-11-14",` + r + `}`
 	}
-	// The same keys, told otherwise.
+	// The same keys, written differently.
 	again := []string{
 		`{"date":"2026-11-14","clicks":7,"account_id":" b "}`,
 		`{"date":"2026-11-14","spend":2}`, `{"date":"2026-11-14","clicks":7,"channel":"other","account_id":"default"}`,
 		`{"date":"2026-11-14","clicks":7,"external_campaign_id":"a","campaign_name":"other name"}`,
 	}
-	a := newFakeWorld(t).ingested(t, ingest.Feed{Body: []byte("[" + strings.Join(slices.Concat(rows, again), ",") + "]")})
+	a := newFakeDeps(t).ingested(t, ingest.Feed{Body: []byte("[" + strings.Join(slices.Concat(rows, again), ",") + "]")})
 	if a.Accepted != len(rows) || len(a.Rejected) != len(again) {
 		t.Fatalf("got %d accepted, %+v rejected want %d and %d", a.Accepted, a.Rejected, len(rows), len(again))
 	}
@@ -215,7 +215,7 @@ func TestManyRefused(t *testing.T) {
 			rows = append(rows, `{"date":"2026-11-14","clicks":-1}`)
 		}
 	}
-	a := newFakeWorld(t).ingested(t, ingest.Feed{Body: []byte(strings.Join(rows, "\n")), NDJSON: true})
+	a := newFakeDeps(t).ingested(t, ingest.Feed{Body: []byte(strings.Join(rows, "\n")), NDJSON: true})
 	if a.Accepted != 1500 || a.RejectedCount != 1500 || len(a.Rejected) != ingest.MaxRejected {
 		t.Fatalf("got %d accepted, %d rejected, %d listed want 1500, 1500, %d", a.Accepted, a.RejectedCount, len(a.Rejected), ingest.MaxRejected)
 	}
@@ -249,7 +249,7 @@ func TestMalformed(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			w := newFakeWorld(t)
+			w := newFakeDeps(t)
 			_, err := w.Ingest(t.Context(), cause, ingest.Feed{Body: []byte(tt.body), Defaults: home})
 			if d := details(err); !fault.Is(err, fault.MalformedJSON) || d[0].Code != tt.want {
 				t.Errorf("got %v %+v want malformed_json, %s", err, d, tt.want)
@@ -267,7 +267,7 @@ func TestLines(t *testing.T) {
 	t.Parallel()
 	const right = `{"date":"2026-11-14","campaign_name":"%d","clicks":1}`
 	body := fmt.Sprintf(right, 0) + "\r\n\n  \n{\"date\":\n" + fmt.Sprintf(right, 2) + "\n" + `{"clicks":1,"clicks":2}` + "\n" + "{\"date\":\"\xff\"}" + "\n" + `{"date":"2026-11-14","clicks":1} {}` + "\n" + `7` + "\n" + fmt.Sprintf(right, 7)
-	a := newFakeWorld(t).ingested(t, ingest.Feed{Body: []byte(body), NDJSON: true})
+	a := newFakeDeps(t).ingested(t, ingest.Feed{Body: []byte(body), NDJSON: true})
 	got := ""
 	for _, r := range a.Rejected {
 		got += fmt.Sprintf("%d %s ", r.Index, r.Errors[0].Code)
@@ -292,7 +292,7 @@ func TestManyMembers(t *testing.T) {
 		{"a row that is none", `[[` + object + `]]`, "rows[0] invalid_type"},
 		{"no array", object, " not_an_array"},
 	} {
-		w := newFakeWorld(t)
+		w := newFakeDeps(t)
 		ingest := func() (string, error) {
 			_, err := w.Ingest(t.Context(), cause, ingest.Feed{Body: []byte(tt.body), Defaults: home})
 			d := details(err)
@@ -309,7 +309,7 @@ func TestManyMembers(t *testing.T) {
 			t.Errorf("%s: got %.0f allocations want a tenth of the members at most", tt.name, n)
 		}
 	}
-	a := newFakeWorld(t).ingested(t, ingest.Feed{Body: []byte(object + "\n" + `{"date":"2026-11-14","clicks":1}`), NDJSON: true})
+	a := newFakeDeps(t).ingested(t, ingest.Feed{Body: []byte(object + "\n" + `{"date":"2026-11-14","clicks":1}`), NDJSON: true})
 	if a.Accepted != 1 || a.RejectedCount != 1 || a.Rejected[0].Errors[0].Code != "too_many_items" {
 		t.Errorf("got %+v want one row refused and one accepted", a)
 	}

@@ -34,13 +34,13 @@ func causeOf(workspace ident.ID) record.Cause {
 	return c
 }
 
-// TestFeedsTakeTurns wants one workspace never to use all places of calls that
-// send rows, too many of its calls to be refused, and a call without a place to
-// be told to come back later.
+// TestFeedsTakeTurns checks that one workspace never uses all places of calls
+// that send rows, that too many of its calls are refused, and that a call
+// without a place gets a time to retry.
 func TestFeedsTakeTurns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newFakeWorld(t)
+		w := newFakeDeps(t)
 		end := make(chan struct{})
 		s := ingest.New(ingest.Deps{
 			Facts: heldFacts{facts{w}, "wks_one", end}, Sources: w, Records: w, Imports: imports{w}, Files: files{w}, Parquet: parquet{w}, Now: w.clock, Random: w,
@@ -83,7 +83,7 @@ func TestFeedsTakeTurns(t *testing.T) {
 func TestSmallFeeds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newFakeWorld(t)
+		w := newFakeDeps(t)
 		end := make(chan struct{})
 		s := ingest.New(ingest.Deps{
 			Facts: heldFacts{facts{w}, "wks_one", end}, Sources: w, Records: w, Imports: imports{w}, Files: files{w}, Parquet: parquet{w}, Now: w.clock, Random: w,
@@ -114,12 +114,12 @@ func TestSmallFeeds(t *testing.T) {
 	})
 }
 
-// TestFilesTakeTurns wants a small file not to wait for a large one of another
-// workspace, and a large one to be told to come back later.
+// TestFilesTakeTurns checks that a small file does not wait for a large one of
+// another workspace, and that a large one gets a time to retry.
 func TestFilesTakeTurns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newFakeWorld(t)
+		w := newFakeDeps(t)
 		end := make(chan struct{})
 		w.parquet = func(_ []byte, each func([]string, [][]string) error) error {
 			<-end

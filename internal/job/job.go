@@ -126,7 +126,7 @@ func (r *Runner) Repeat(kind string, w Worker) {
 	r.periodic = append(r.periodic, kind)
 }
 
-// Wake tells the runner that new jobs may exist. It never blocks.
+// Wake makes the runner look for new jobs. It never blocks.
 func (r *Runner) Wake() {
 	select {
 	case r.wake <- struct{}{}:
@@ -179,7 +179,7 @@ func (r *Runner) round(ctx context.Context, slots chan struct{}) error {
 		slots <- struct{}{}
 		r.running.Go(func() {
 			defer func() { <-slots; r.Wake() }()
-			r.run(ctx, j)
+			r.runJob(ctx, j)
 		})
 	}
 	return err
@@ -205,11 +205,11 @@ func (r *Runner) pause(ctx context.Context, wait time.Duration) {
 	}
 }
 
-// run runs one job within its lease and stores the result. The store ignores
+// runJob runs one job within its lease and stores the result. The store ignores
 // the result if the lease has ended and another worker has the job. A shutdown
 // waits for jobs that fit in one lease; longer jobs are canceled and continue
 // on another node or after a restart.
-func (r *Runner) run(stop context.Context, j Job) {
+func (r *Runner) runJob(stop context.Context, j Job) {
 	ctx := fairqueue.InBackground(context.WithoutCancel(stop))
 	again, err := r.work(ctx, stop, &j)
 	ctx, cancel := context.WithTimeout(ctx, resultTimeout)

@@ -96,7 +96,7 @@ func TestMoments(t *testing.T) {
 	})
 }
 
-// TestRetries lets a job fail seven times, in three ways, and then succeed.
+// TestRetries makes a job fail seven times, in three ways, and then succeed.
 func TestRetries(t *testing.T) {
 	t.Parallel()
 	var v visits

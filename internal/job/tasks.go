@@ -15,7 +15,7 @@ type Tasks struct {
 }
 
 // Every calls task after each interval until ctx ends. After an error it logs
-// the name and goes on.
+// the name and continues.
 func (t *Tasks) Every(ctx context.Context, interval time.Duration, name string, task func(context.Context) error) {
 	t.Go(func() {
 		ticker := time.NewTicker(interval)

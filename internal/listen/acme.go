@@ -71,7 +71,7 @@ func manage(ctx context.Context, cfg Config, addr net.Addr, clientLog *rateLimit
 	ctx, m.cancel = context.WithCancel(ctx)
 	m.begin = func() {
 		if err := m.config.ManageAsync(ctx, cfg.Domains); err != nil {
-			log.Error("certificates are not managed", "error", err)
+			log.Error("certificate management failed", "error", err)
 		}
 	}
 	return m, nil
@@ -108,7 +108,7 @@ func report(log *slog.Logger) func(context.Context, string, map[string]any) erro
 		case "cert_obtained":
 			log.Info("certificate obtained", "domain", data["identifier"], "renewal", data["renewal"])
 		case "cert_failed":
-			log.Error("certificate not obtained, it will be tried again; port 443 of the domain has to lead to this listener",
+			log.Error("certificate not obtained, the server tries again: port 443 of the domain must reach this listener",
 				"domain", data["identifier"], "error", data["error"])
 		}
 		return nil

@@ -137,7 +137,7 @@ func (a *authority) load() error {
 	case err == nil:
 		a.root, a.rootKey = root, key
 	case errors.Is(err, errDamaged):
-		a.log.Warn("local authority is damaged and is made again", "error", err)
+		a.log.Warn("local certificate authority damaged: a new one is created; install it with `fanfare trust`", "error", err)
 	case !errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("read local authority: %w", err)
 	}
@@ -212,7 +212,7 @@ func (a *authority) makeRoot(now time.Time) error {
 		return err
 	}
 	if a.root != nil {
-		a.log.Warn("local authority replaced because the old one expires, trust it again",
+		a.log.Warn("local certificate authority replaced because the old one expires: install it with `fanfare trust`",
 			"file", filepath.Join(a.dir, authorityFile), "fingerprint", fingerprintOf(root))
 	}
 	a.root, a.rootKey, a.leaf = root, key, nil

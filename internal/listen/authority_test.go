@@ -166,7 +166,7 @@ func TestS9AuthorityRenewsItself(t *testing.T) {
 	if a.root.Equal(root) || leaf.CheckSignatureFrom(a.root) != nil {
 		t.Error("authority near its end: want a new one and a leaf from it")
 	}
-	if log := strings.Join(j.all(), ""); !strings.Contains(log, "trust it again") || !strings.Contains(log, fingerprintOf(a.root)) {
+	if log := strings.Join(j.all(), ""); !strings.Contains(log, "fanfare trust") || !strings.Contains(log, fingerprintOf(a.root)) {
 		t.Errorf("log %q does not name the new authority", log)
 	}
 	c.add(5 * 365 * day)

@@ -45,10 +45,10 @@ type conn struct {
 	// writing is the number of writes in progress.
 	writing atomic.Int32
 
-	// stalled reports that a write exceeded the patience.
-	stalled  atomic.Bool
-	mu       sync.Mutex
-	patience patience
+	// stalled reports that a write exceeded the read allowance.
+	stalled   atomic.Bool
+	mu        sync.Mutex
+	allowance readAllowance
 	// until is the server's write deadline, if any; deadline is the one in
 	// effect.
 	until, deadline time.Time
@@ -58,7 +58,7 @@ type conn struct {
 // the size of a TLS record.
 const maxPiece = 16 << 10
 
-// Write fails if the client reads more slowly than its patience allows.
+// Write fails if the client has used up its read allowance.
 func (c *conn) Write(p []byte) (n int, err error) {
 	c.writing.Add(1)
 	defer c.writing.Add(-1)
@@ -71,7 +71,7 @@ func (c *conn) Write(p []byte) (n int, err error) {
 		m, err := c.Conn.Write(piece)
 		n += m
 		c.mu.Lock()
-		c.patience.spend(time.Since(begin), m, c.progress.verified())
+		c.allowance.spend(time.Since(begin), m, c.progress.verified())
 		c.mu.Unlock()
 		if errors.Is(err, os.ErrDeadlineExceeded) {
 			// Nothing more is sent to this client, not even a TLS close.
@@ -94,7 +94,7 @@ func (c *conn) extend() (now time.Time, err error) {
 	defer c.mu.Unlock()
 	now = time.Now() //nolint:forbidigo // sockets know only the machine's own time
 	want := c.limit(now)
-	if more := want.Sub(c.deadline); more >= 0 && more < c.patience.stall/16 {
+	if more := want.Sub(c.deadline); more >= 0 && more < c.allowance.stall/16 {
 		return now, nil
 	}
 	c.deadline = want
@@ -103,13 +103,14 @@ func (c *conn) extend() (now time.Time, err error) {
 
 // limit returns the earlier of both deadlines for a write that starts now.
 func (c *conn) limit(now time.Time) time.Time {
-	if end := now.Add(c.patience.remaining(c.progress.verified())); c.until.IsZero() || end.Before(c.until) {
+	if end := now.Add(c.allowance.remaining(c.progress.verified())); c.until.IsZero() || end.Before(c.until) {
 		return end
 	}
 	return c.until
 }
 
-// SetWriteDeadline implements net.Conn. It never allows more than the patience.
+// SetWriteDeadline implements net.Conn. The deadline is never later
+// than the read allowance.
 func (c *conn) SetWriteDeadline(t time.Time) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

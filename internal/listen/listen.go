@@ -212,14 +212,14 @@ func (l *Listener) accept() error {
 
 // admitConn reserves a place for c, or closes c if none is free.
 func (l *Listener) admitConn(c net.Conn) {
-	counted := &conn{Conn: c, patience: newPatience(l.cfg.WriteTimeout)}
+	counted := &conn{Conn: c, allowance: newReadAllowance(l.cfg.WriteTimeout)}
 	counted.release = func() {
 		l.places.remove(counted)
 		l.mu.Lock()
 		delete(l.conns, counted)
 		l.mu.Unlock()
 	}
-	if !l.places.admit(counted) {
+	if !l.places.admitConn(counted) {
 		l.clientLog.warn("connection closed, too many are open", "peer", c.RemoteAddr().String())
 		_ = c.Close()
 		return
@@ -262,11 +262,11 @@ func (l *Listener) detectProtocol(c *conn) {
 	l.mu.Unlock()
 	switch {
 	case l.tls == nil:
-		l.secure.admit(c, kind == protocolHTTP2)
+		l.secure.passConn(c, kind == protocolHTTP2)
 	case kind == protocolTLS:
 		l.handshake(c)
 	default:
-		l.plain.admit(c, kind == protocolHTTP2)
+		l.plain.passConn(c, kind == protocolHTTP2)
 	}
 }
 
@@ -281,9 +281,9 @@ func (l *Listener) handshake(c *conn) {
 	}
 	switch tc.ConnectionState().NegotiatedProtocol {
 	case "h2":
-		l.secure.admit(tc, true)
+		l.secure.passConn(tc, true)
 	case "http/1.1", "":
-		l.secure.admit(tc, false)
+		l.secure.passConn(tc, false)
 	default:
 		// The challenge of an ACME authority ends with the handshake.
 		_ = tc.Close()

@@ -31,16 +31,17 @@ func newPlaces(maxConns, maxPerIP int, exempt func(netip.Addr) bool, now func() 
 // clock returns the milliseconds since start, at least 1.
 func (p *places) clock() int64 { return max(1, p.now().Sub(p.start).Milliseconds()) }
 
-// admit reserves a place for c until c is closed. If a cap is reached, it closes
-// another connection to make room. It returns false only if the server works on
-// requests of verified callers on all connections. It never waits for a client.
+// admitConn reserves a place for c until c is closed. If a cap is reached, it
+// closes another connection to make room. It returns false only if the server
+// works on requests of verified callers on all connections. It never waits for
+// a client.
 //
 // Choice: a connection that is idle, or whose request waits for its client, costs
 // the client nothing. A cap that refuses new connections would let a few networks
 // keep all others out. A client whose connection was closed opens another one.
 // Trusted clients and reserved places are not needed: the caller of a new
 // connection is unknown, so it must be accepted first.
-func (p *places) admit(c *conn) bool {
+func (p *places) admitConn(c *conn) bool {
 	peer := peerOf(c.RemoteAddr().String())
 	c.network, c.exempt = networkOf(peer), p.exempt(peer)
 	c.progress.state.Store(p.clock() << sinceShift)
@@ -152,14 +153,14 @@ func (p *places) track(nc net.Conn, state http.ConnState) {
 	c := countedConn(nc)
 	switch state {
 	case http.StateActive:
-		if !c.progress.begin(p.clock()) {
+		if !c.progress.beginRequest(p.clock()) {
 			// The header arrived while the connection was being closed. The
 			// request must not run, because its response would be lost.
 			// net/http recovers from this panic.
 			panic(http.ErrAbortHandler)
 		}
 	case http.StateIdle:
-		c.progress.end(p.clock())
+		c.progress.endRequest(p.clock())
 	default:
 	}
 }

@@ -352,10 +352,10 @@ func BenchmarkAdmitWhenFull(b *testing.B) {
 		from := netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)})
 		c := &conn{Conn: &addressed{near, net.TCPAddrFromAddrPort(netip.AddrPortFrom(from, 1))}}
 		c.release = func() { p.remove(c) }
-		if !p.admit(c) {
+		if !p.admitConn(c) {
 			b.Fatal("not admitted")
 		}
-		c.progress.begin(p.clock())
+		c.progress.beginRequest(p.clock())
 	}
 	for i := range 10_000 {
 		open(i)
@@ -365,8 +365,8 @@ func BenchmarkAdmitWhenFull(b *testing.B) {
 	}
 }
 
-// BenchmarkProgress measures what a request of a verified caller costs: from the
-// lookup of its connection to the end of its work.
+// BenchmarkProgress measures the cost of a request of a verified caller, from
+// the lookup of its connection to the end of its work.
 func BenchmarkProgress(b *testing.B) {
 	c := &conn{}
 	c.progress.state.Store(1 << sinceShift)
@@ -379,9 +379,9 @@ func BenchmarkProgress(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		p := ProgressOf(ctx)
-		c.progress.begin(1)
+		c.progress.beginRequest(1)
 		p.StartWork()
 		p.StopWork()
-		c.progress.end(1)
+		c.progress.endRequest(1)
 	}
 }

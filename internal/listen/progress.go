@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Progress says what the requests of a connection do. It decides whether the
+// Progress is the state of the requests of a connection. It decides whether the
 // connection can be closed to make room for a new one.
 //
 // Choice: the whole state is one number that changes by compare-and-swap. A
@@ -33,9 +33,9 @@ const (
 
 func (s progressState) since() int64 { return int64(s) >> sinceShift }
 
-// change applies next to the state. It returns false if the connection was
+// changeState applies next to the state. It returns false if the connection was
 // closed to make room.
-func (p *Progress) change(next func(progressState) progressState) bool {
+func (p *Progress) changeState(next func(progressState) progressState) bool {
 	for {
 		old := p.state.Load()
 		if old == 0 {
@@ -47,34 +47,35 @@ func (p *Progress) change(next func(progressState) progressState) bool {
 	}
 }
 
-// StartWork notes that the server works on a request with a valid key or session
-// and does not wait for the client. The connection stays open until StopWork,
-// and counts as verified until it has no request. If it was closed just before,
-// StartWork panics with http.ErrAbortHandler: the request must not run, because
-// its response would be lost.
+// StartWork records that the server works on a request with a valid key or
+// session and does not wait for the client. The connection stays open until
+// StopWork, and counts as verified until it has no request. If it was closed
+// just before, StartWork panics with http.ErrAbortHandler: the request must not
+// run, because its response would be lost.
 func (p *Progress) StartWork() {
-	if !p.change(func(s progressState) progressState { return s + oneWorking | stateVerified }) {
+	if !p.changeState(func(s progressState) progressState { return s + oneWorking | stateVerified }) {
 		panic(http.ErrAbortHandler)
 	}
 }
 
 // StopWork ends StartWork.
 func (p *Progress) StopWork() {
-	p.change(func(s progressState) progressState { return s - oneWorking })
+	p.changeState(func(s progressState) progressState { return s - oneWorking })
 }
 
 func (p *Progress) verified() bool {
 	return p != nil && progressState(p.state.Load())&stateVerified != 0
 }
 
-// begin notes that the connection has a request from now on, end that it has
-// none. An HTTP/2 client can cancel a request that is still being worked on.
-func (p *Progress) begin(now int64) bool {
-	return p.change(func(s progressState) progressState { return progressState(now)<<sinceShift | s&allWorking | stateRuns })
+// beginRequest records that the connection has a request from now on,
+// endRequest that it has none. An HTTP/2 client can cancel a request that is
+// still being worked on.
+func (p *Progress) beginRequest(now int64) bool {
+	return p.changeState(func(s progressState) progressState { return progressState(now)<<sinceShift | s&allWorking | stateRuns })
 }
 
-func (p *Progress) end(now int64) {
-	p.change(func(s progressState) progressState { return progressState(now)<<sinceShift | s&allWorking })
+func (p *Progress) endRequest(now int64) {
+	p.changeState(func(s progressState) progressState { return progressState(now)<<sinceShift | s&allWorking })
 }
 
 // rank is the order in which connections are closed to make room.

@@ -34,10 +34,10 @@ func newRateLimitedLog(log *slog.Logger, now func() time.Time) *rateLimitedLog {
 	return &rateLimitedLog{log: log, now: now, levels: make(map[slog.Level]*quota)}
 }
 
-func (q *rateLimitedLog) debug(msg string, args ...any) { q.write(slog.LevelDebug, msg, args) }
-func (q *rateLimitedLog) warn(msg string, args ...any)  { q.write(slog.LevelWarn, msg, args) }
+func (q *rateLimitedLog) debug(msg string, args ...any) { q.logLine(slog.LevelDebug, msg, args) }
+func (q *rateLimitedLog) warn(msg string, args ...any)  { q.logLine(slog.LevelWarn, msg, args) }
 
-func (q *rateLimitedLog) write(level slog.Level, msg string, args []any) {
+func (q *rateLimitedLog) logLine(level slog.Level, msg string, args []any) {
 	ctx := context.Background()
 	if !q.log.Enabled(ctx, level) {
 		return

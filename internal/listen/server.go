@@ -84,15 +84,15 @@ func limitBodyRead(h http.Handler, now func() time.Time) http.Handler {
 	})
 }
 
-// limitStalledStreams cancels HTTP/2 responses that the client reads more slowly
-// than its patience allows. The connection's own deadline does not detect them:
+// limitStalledStreams cancels HTTP/2 responses when the client has used up its
+// read allowance. The connection's own deadline does not detect them:
 // a client can read other responses, or only pings, and leave a stream without a
 // window.
 func limitStalledStreams(h http.Handler, stall time.Duration) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s := &progressWriter{ResponseWriter: w, control: http.NewResponseController(w), progress: ProgressOf(r.Context()), patience: newPatience(stall)}
+		s := &progressWriter{ResponseWriter: w, control: http.NewResponseController(w), progress: ProgressOf(r.Context()), allowance: newReadAllowance(stall)}
 		h.ServeHTTP(s, r)
-		// The server sends the rest of its own buffer after this.
+		// The server sends the data left in its own buffer after this.
 		s.extend()
 	})
 }
@@ -101,9 +101,9 @@ func limitStalledStreams(h http.Handler, stall time.Duration) http.Handler {
 // too slowly. A handler may take any time between writes.
 type progressWriter struct {
 	http.ResponseWriter
-	control  *http.ResponseController
-	progress *Progress
-	patience patience
+	control   *http.ResponseController
+	progress  *Progress
+	allowance readAllowance
 	// written is the number of bytes written.
 	written int
 }
@@ -124,7 +124,7 @@ func (s *progressWriter) Write(p []byte) (n int, err error) {
 		begin := s.extend()
 		m, err := s.ResponseWriter.Write(piece)
 		n += m
-		s.patience.spend(time.Since(begin), m, s.progress.verified())
+		s.allowance.spend(time.Since(begin), m, s.progress.verified())
 		if p = p[len(piece):]; err != nil || len(p) == 0 {
 			return n, err
 		}
@@ -142,7 +142,7 @@ func (s *progressWriter) Flush() {
 // only on a closed stream.
 func (s *progressWriter) extend() time.Time {
 	now := time.Now() //nolint:forbidigo // sockets know only the machine's own time
-	_ = s.control.SetWriteDeadline(now.Add(s.patience.remaining(s.progress.verified())))
+	_ = s.control.SetWriteDeadline(now.Add(s.allowance.remaining(s.progress.verified())))
 	return now
 }
 
@@ -157,8 +157,8 @@ func (p *serverPair) withShortTimeouts() *serverPair {
 	return p
 }
 
-// admit passes c to the server of its protocol.
-func (p *serverPair) admit(c net.Conn, http2 bool) {
+// passConn passes c to the server of its protocol.
+func (p *serverPair) passConn(c net.Conn, http2 bool) {
 	if http2 {
 		p.http2.queue.put(c)
 		return

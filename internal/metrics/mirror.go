@@ -76,17 +76,17 @@ func (m *Mirror) CatchUp(ctx context.Context, workspace ident.ID) error {
 	}
 	if len(records) == 0 && state.Mirrored != 0 && news.Events < maxEvents {
 		// A write would wait for those of other workspaces.
-		m.note(workspace, copied{state.Mirrored, news})
+		m.setCopied(workspace, copied{state.Mirrored, news})
 		return nil
 	}
 	if err := m.engine.Mirror(ctx, workspace, records, through); err != nil {
 		return fmt.Errorf("copy records: %w", err)
 	}
-	m.note(workspace, copied{through, after})
+	m.setCopied(workspace, copied{through, after})
 	return nil
 }
 
-func (m *Mirror) note(workspace ident.ID, c copied) {
+func (m *Mirror) setCopied(workspace ident.ID, c copied) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.last[workspace] = c

@@ -81,8 +81,8 @@ func TestCurrency(t *testing.T) {
 	}
 }
 
-// TestAmountsSurviveTheStore wants every amount to come back as it was
-// written, to the micro, and to keep how it is shown.
+// TestAmountsSurviveTheStore checks that every amount is read as it was
+// written, to the micro, and keeps its number of decimals.
 func TestAmountsSurviveTheStore(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {

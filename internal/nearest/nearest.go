@@ -29,7 +29,7 @@ func plural(word string) string {
 }
 
 // distance counts the insertions, deletions, replacements and swaps of
-// neighbours between two words, giving up at most.
+// neighbors between two words, giving up at most.
 func distance(a, b string, most int) int {
 	if len(a) > 64 || len(b) > 64 || max(len(a)-len(b), len(b)-len(a)) >= most {
 		return most

@@ -109,7 +109,7 @@ func TestCarry(t *testing.T) {
 		{"eight days", []string{"2026-11-10 USD 1.1", "2026-11-19 USD 1.2"}, nil},
 		{"eight days after a Friday", []string{"2026-11-13 USD 1.1", "2026-11-22 USD 1.2"}, []string{"2026-11-14 USD 1.1", "2026-11-15 USD 1.1"}},
 		{"another currency ends a gap", []string{"2026-11-10 JPY 180", "2026-11-12 USD 1.1"}, nil},
-		{"neighbours", []string{"2026-11-10 USD 1.1", "2026-11-11 USD 1.2"}, nil},
+		{"neighbors", []string{"2026-11-10 USD 1.1", "2026-11-11 USD 1.2"}, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

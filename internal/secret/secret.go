@@ -1,4 +1,4 @@
-// Package secret holds texts that must not be seen.
+// Package secret has the type of texts that must not be printed or logged.
 package secret
 
 import (
@@ -9,10 +9,9 @@ import (
 // hidden is what a secret looks like wherever it is printed.
 const hidden = "[sealed]"
 
-// Text is a decrypted value on its way to where it is needed. It prints,
-// logs and marshals as [sealed]. The text is behind a pointer because fmt
-// prints the inside of unexported fields without asking for methods. The zero
-// Text is empty.
+// Text is a decrypted value. It prints, logs and marshals as [sealed]. The text
+// is behind a pointer because fmt prints the values of unexported fields
+// without calling methods. The zero Text is empty.
 type Text struct{ text *string }
 
 // New hides a text.

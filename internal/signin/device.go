@@ -38,7 +38,7 @@ func (p *User) device(token string) string {
 
 // deviceFor returns the device value of a sign-in that stores the change c. It
 // keeps the browser's current value if that is still valid.
-func (s *Service) deviceFor(p *User, from From, c *Change) string {
+func (s *Service) deviceFor(p *User, from From, c *UserChange) string {
 	after := p.find(kindPassword, "")
 	if i := slices.IndexFunc(c.Put, func(c Credential) bool { return c.Kind == kindPassword }); i >= 0 {
 		after = &c.Put[i]

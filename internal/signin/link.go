@@ -55,8 +55,8 @@ func (d *linkDoc) covers(p *User) bool {
 	return d.Within == "" || slices.Equal(p.Workspaces, []ident.ID{d.Within})
 }
 
-// link adds a new link to a change and returns its URL.
-func (s *Service) link(c *Change, t Token, doc linkDoc, life time.Duration) (Link, error) {
+// addLink adds a new link to a change and returns its URL.
+func (s *Service) addLink(c *UserChange, t Token, doc linkDoc, life time.Duration) (Link, error) {
 	b, err := json.Marshal(doc, json.Deterministic(true))
 	if err != nil {
 		return Link{}, fmt.Errorf("write link: %w", err)
@@ -103,8 +103,8 @@ func (s *Service) Invite(ctx context.Context, cause record.Cause, workspace iden
 		}
 	}
 	cause.Workspace = workspace
-	c := Change{Cause: cause, Action: "invitation.create"}
-	link, err := s.link(&c, Token{Kind: LinkInvite, WorkspaceID: workspace, Subject: address}, linkDoc{Role: role, Operator: operator}, InviteLife)
+	c := UserChange{Cause: cause, Action: "invitation.create"}
+	link, err := s.addLink(&c, Token{Kind: LinkInvite, WorkspaceID: workspace, Subject: address}, linkDoc{Role: role, Operator: operator}, InviteLife)
 	if err != nil {
 		return Link{}, err
 	}
@@ -117,17 +117,17 @@ func (s *Service) Invite(ctx context.Context, cause record.Cause, workspace iden
 // user must belong to that workspace alone. The caller must check that the
 // user's role is not above the admin's.
 func (s *Service) Reset(ctx context.Context, cause record.Cause, address string) (Link, error) {
-	return s.reset(ctx, cause, address, linkDoc{})
+	return s.createResetLink(ctx, cause, address, linkDoc{})
 }
 
 // ResetWhole is Reset for a user who has also lost the second factor: the link
 // removes TOTP as well.
 func (s *Service) ResetWhole(ctx context.Context, cause record.Cause, address string) (Link, error) {
-	return s.reset(ctx, cause, address, linkDoc{Whole: true})
+	return s.createResetLink(ctx, cause, address, linkDoc{Whole: true})
 }
 
-func (s *Service) reset(ctx context.Context, cause record.Cause, address string, doc linkDoc) (Link, error) {
-	p, err := s.known(ctx, address)
+func (s *Service) createResetLink(ctx context.Context, cause record.Cause, address string, doc linkDoc) (Link, error) {
+	p, err := s.findSignInUser(ctx, address)
 	if err != nil {
 		return Link{}, err
 	}
@@ -136,8 +136,8 @@ func (s *Service) reset(ctx context.Context, cause record.Cause, address string,
 		return Link{}, fault.New(fault.InvalidState, p.Email+" belongs to other workspaces too, so that only the person or the operator can have the password reset: by e-mail, or with fanfare user reset.")
 	}
 	cause.Workspace = ""
-	c := Change{Cause: cause, Action: "password.reset_link", User: p.ID}
-	link, err := s.link(&c, Token{Kind: LinkReset, Subject: p.Email}, doc, ResetLife)
+	c := UserChange{Cause: cause, Action: "password.reset_link", User: p.ID}
+	link, err := s.addLink(&c, Token{Kind: LinkReset, Subject: p.Email}, doc, ResetLife)
 	if err != nil {
 		return Link{}, err
 	}
@@ -147,20 +147,20 @@ func (s *Service) reset(ctx context.Context, cause record.Cause, address string,
 // SignInLink creates a link that signs its bearer in as a user without further
 // authentication.
 func (s *Service) SignInLink(ctx context.Context, address string, life time.Duration) (Link, error) {
-	p, err := s.known(ctx, address)
+	p, err := s.findSignInUser(ctx, address)
 	if err != nil {
 		return Link{}, err
 	}
-	c := Change{Cause: record.Cause{Actor: record.System}, Action: "signin.link", User: p.ID}
-	link, err := s.link(&c, Token{Kind: LinkSignIn, Subject: p.Email}, linkDoc{}, life)
+	c := UserChange{Cause: record.Cause{Actor: record.System}, Action: "signin.link", User: p.ID}
+	link, err := s.addLink(&c, Token{Kind: LinkSignIn, Subject: p.Email}, linkDoc{}, life)
 	if err != nil {
 		return Link{}, err
 	}
 	return link, s.save(ctx, c)
 }
 
-// known returns a user who may sign in.
-func (s *Service) known(ctx context.Context, address string) (*User, error) {
+// findSignInUser returns a user who may sign in.
+func (s *Service) findSignInUser(ctx context.Context, address string) (*User, error) {
 	p, err := s.Store.Person(ctx, UserQuery{Email: email(address)})
 	if err != nil {
 		return nil, err
@@ -214,7 +214,7 @@ func (s *Service) readLink(ctx context.Context, token string) (*Token, linkDoc, 
 // goodLink returns what a link grants if it is still valid.
 func (s *Service) goodLink(t *Token) (doc linkDoc, err error) {
 	if t == nil || !slices.Contains([]string{LinkInvite, LinkReset, LinkSignIn}, t.Kind) || t.ExpiresAt <= s.now() {
-		return doc, spent(nil)
+		return doc, errLinkUsed(nil)
 	}
 	if err := json.Unmarshal(t.Doc, &doc); err != nil {
 		return doc, fmt.Errorf("read link: %w", err)
@@ -222,8 +222,8 @@ func (s *Service) goodLink(t *Token) (doc linkDoc, err error) {
 	return doc, nil
 }
 
-// spent returns the fault for a link that does not work anymore.
-func spent(cause error) error {
+// errLinkUsed returns the fault for a link that does not work anymore.
+func errLinkUsed(cause error) error {
 	return fault.New(fault.NotFound, "This link was used, replaced or has expired. Ask for a new one.").Because(cause)
 }
 
@@ -248,19 +248,19 @@ func (s *Service) FollowLink(ctx context.Context, token, name, password string, 
 		r, err = s.followReset(ctx, t, doc, p, password, from)
 	default:
 		if p == nil {
-			return r, spent(nil)
+			return r, errLinkUsed(nil)
 		}
-		r, err = s.enter(ctx, p, MethodLink, from, false, Change{Burn: []Hash{t.Hash}})
+		r, err = s.startSession(ctx, p, MethodLink, from, false, UserChange{Burn: []Hash{t.Hash}})
 	}
 	if errors.Is(err, ErrTokenUsed) {
-		return Result{}, spent(err)
+		return Result{}, errLinkUsed(err)
 	}
 	return r, err
 }
 
 func (s *Service) followReset(ctx context.Context, t *Token, doc linkDoc, p *User, password string, from From) (Result, error) {
 	if p == nil || !doc.covers(p) {
-		return Result{}, spent(nil)
+		return Result{}, errLinkUsed(nil)
 	}
 	if problems := checkPassword("password", password, p.Email); problems != nil {
 		return Result{}, fault.Invalid(problems)
@@ -276,14 +276,14 @@ func (s *Service) followReset(ctx context.Context, t *Token, doc linkDoc, p *Use
 	if second != nil && second.Confirmed && !doc.Whole {
 		// The bearer may have access to the mailbox only. Nothing changes
 		// before the second factor, and the link allows a few attempts.
-		c := Change{User: p.ID, Cause: p.actor(from.address()), Try: &t.Hash}
+		c := UserChange{User: p.ID, Cause: p.actor(from.address()), Try: &t.Hash}
 		ticket, err := s.ticket(&c, ticketStep, stepTicket{User: p.ID, Method: MethodLink, Reset: &pendingReset{Link: t.Hash.String(), Password: text}})
 		if err != nil {
 			return Result{}, err
 		}
 		return Result{Ticket: ticket}, s.save(ctx, c)
 	}
-	return s.enter(ctx, p, MethodLink, from, false, p.reset(t.Hash, text, doc.Whole))
+	return s.startSession(ctx, p, MethodLink, from, false, p.reset(t.Hash, text, doc.Whole))
 }
 
 // pendingReset is a new password that takes effect after the second factor.
@@ -294,8 +294,8 @@ type pendingReset struct {
 
 // reset returns the change that sets a new password. It ends all sessions and
 // removes all passkeys, and TOTP if whole is true.
-func (p *User) reset(link Hash, password string, whole bool) Change {
-	c := Change{Action: "password.reset", Burn: []Hash{link}, Put: []Credential{p.withPassword(password)}, End: &End{}}
+func (p *User) reset(link Hash, password string, whole bool) UserChange {
+	c := UserChange{Action: "password.reset", Burn: []Hash{link}, Put: []Credential{p.withPassword(password)}, End: &End{}}
 	for _, old := range p.Credentials {
 		if old.Kind == kindPasskey || old.Kind == kindTOTP && whole {
 			c.Drop = append(c.Drop, old)
@@ -305,7 +305,7 @@ func (p *User) reset(link Hash, password string, whole bool) Change {
 }
 
 func (s *Service) followInvite(ctx context.Context, t *Token, doc linkDoc, p *User, name, password string, from From) (Result, error) {
-	c := Change{Action: "invitation.accept", Target: t.ID, Burn: []Hash{t.Hash}, Join: []Join{s.join(t, doc)}}
+	c := UserChange{Action: "invitation.accept", Target: t.ID, Burn: []Hash{t.Hash}, Join: []Join{s.join(t, doc)}}
 	if p == nil {
 		return s.joinNew(ctx, c, t, name, password, from)
 	}
@@ -321,10 +321,10 @@ func (s *Service) followInvite(ctx context.Context, t *Token, doc linkDoc, p *Us
 			return Result{}, err
 		}
 		if !ok {
-			s.failed(ctx, p, from)
+			s.recordFailure(ctx, p, from)
 			return Result{}, fault.Invalid([]fault.Detail{{Field: "password", Code: "invalid_value", Message: "password is not that of your account " + p.Email + "; have it reset if you do not know it."}})
 		}
-		return s.enter(ctx, p, MethodPassword, from, true, c)
+		return s.startSession(ctx, p, MethodPassword, from, true, c)
 	case w.any():
 		return Result{}, fault.New(fault.InvalidState, "You have an account already. Sign in, then open the invitation again.")
 	case !doc.Operator && len(p.Workspaces) > 0:
@@ -339,11 +339,11 @@ func (s *Service) followInvite(ctx context.Context, t *Token, doc linkDoc, p *Us
 	}
 	c.Put = []Credential{first}
 	c.Name, _ = checkName(name)
-	return s.enter(ctx, p, MethodLink, from, false, c)
+	return s.startSession(ctx, p, MethodLink, from, false, c)
 }
 
 // joinNew creates the account of a new user.
-func (s *Service) joinNew(ctx context.Context, c Change, t *Token, name, password string, from From) (Result, error) {
+func (s *Service) joinNew(ctx context.Context, c UserChange, t *Token, name, password string, from From) (Result, error) {
 	name, problems := checkName(name)
 	if problems = append(problems, checkPassword("password", password, t.Subject)...); problems != nil {
 		return Result{}, fault.Invalid(problems)
@@ -355,7 +355,7 @@ func (s *Service) joinNew(ctx context.Context, c Change, t *Token, name, passwor
 	}
 	c.Join[0].New = &NewUser{ID: p.ID, Name: name}
 	c.Put = []Credential{first}
-	return s.enter(ctx, p, MethodLink, from, false, c)
+	return s.startSession(ctx, p, MethodLink, from, false, c)
 }
 
 func (s *Service) join(t *Token, doc linkDoc) Join {
@@ -383,9 +383,9 @@ func (s *Service) Accept(ctx context.Context, session *Session, token string) (w
 	if t.Kind != LinkInvite || t.Subject != p.Email {
 		return "", fault.New(fault.InvalidState, "This invitation is for "+t.Subject+". Sign out to accept it as that person.")
 	}
-	err = s.save(ctx, Change{Cause: cause, Action: "invitation.accept", Target: t.ID, User: p.ID, Burn: []Hash{t.Hash}, Join: []Join{s.join(t, doc)}})
+	err = s.save(ctx, UserChange{Cause: cause, Action: "invitation.accept", Target: t.ID, User: p.ID, Burn: []Hash{t.Hash}, Join: []Join{s.join(t, doc)}})
 	if errors.Is(err, ErrTokenUsed) {
-		err = spent(err)
+		err = errLinkUsed(err)
 	}
 	return t.WorkspaceID, err
 }
@@ -422,7 +422,7 @@ func (s *Service) Invitations(ctx context.Context, workspace ident.ID) ([]Invita
 // Withdraw deletes an invitation.
 func (s *Service) Withdraw(ctx context.Context, cause record.Cause, workspace, id ident.ID) error {
 	cause.Workspace = workspace
-	err := s.save(ctx, Change{Cause: cause, Action: "invitation.withdraw", Target: id, Withdraw: id})
+	err := s.save(ctx, UserChange{Cause: cause, Action: "invitation.withdraw", Target: id, Withdraw: id})
 	if errors.Is(err, ErrTokenUsed) {
 		return fault.Missing().Because(err)
 	}

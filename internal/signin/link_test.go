@@ -15,7 +15,7 @@ import (
 
 func TestInvite(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	ctx := t.Context()
 	token := h.token(h.Invite(ctx, operator, h.Workspace, "New@example.com", "editor"))
 	info, err := h.LookLink(ctx, token)
@@ -50,7 +50,7 @@ func TestInvite(t *testing.T) {
 
 func TestInviteRefuses(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	ctx := t.Context()
 	_, err := h.Invite(ctx, operator, h.Workspace, "not an address", "emperor")
 	h.wants(err, fault.ValidationFailed, "email")
@@ -74,7 +74,7 @@ func TestInviteRefuses(t *testing.T) {
 // existing user must authenticate as that user.
 func TestInviteTakesNothingOver(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	ctx := t.Context()
 	admin := record.Cause{Actor: record.Actor{Type: record.ActorUser, ID: "usr_1"}}
 	second, _, _ := h.AddWorkspace("other@example.com")
@@ -113,7 +113,7 @@ func TestInviteTakesNothingOver(t *testing.T) {
 
 func TestWithdraw(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	ctx := t.Context()
 	second, _, _ := h.AddWorkspace("other@example.com")
 	token := h.token(h.Invite(ctx, operator, h.Workspace, "new@example.com", "editor"))
@@ -129,7 +129,7 @@ func TestWithdraw(t *testing.T) {
 
 func TestReset(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	ctx := t.Context()
 	cookie, s := h.settle(owner)
 	d := newDevice(t)
@@ -155,7 +155,7 @@ func TestReset(t *testing.T) {
 // TestResetByAdmin checks that an admin gets no access to other workspaces.
 func TestResetByAdmin(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	second, _, _ := h.AddWorkspace("other@example.com")
 	h.member("guest@example.com", h.Workspace)
 	reset := func(workspace ident.ID) (signin.Link, error) {
@@ -177,19 +177,19 @@ func TestLinksExpire(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		life time.Duration
-		make func(h *house) (signin.Link, error)
+		make func(h *fixture) (signin.Link, error)
 	}{
-		{"invite", 7 * 24 * time.Hour, func(h *house) (signin.Link, error) {
+		{"invite", 7 * 24 * time.Hour, func(h *fixture) (signin.Link, error) {
 			return h.Invite(h.T.Context(), operator, h.Workspace, "new@example.com", "viewer")
 		}},
-		{"reset", time.Hour, func(h *house) (signin.Link, error) { return h.Reset(h.T.Context(), operator, owner) }},
-		{"sign-in", 10 * time.Minute, func(h *house) (signin.Link, error) {
+		{"reset", time.Hour, func(h *fixture) (signin.Link, error) { return h.Reset(h.T.Context(), operator, owner) }},
+		{"sign-in", 10 * time.Minute, func(h *fixture) (signin.Link, error) {
 			return h.SignInLink(h.T.Context(), owner, 10*time.Minute)
 		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t)
+			h := newFixture(t)
 			token := h.token(tt.make(h))
 			h.Clock.Advance(tt.life)
 			_, err := h.LookLink(t.Context(), token)
@@ -209,7 +209,7 @@ func TestLinksExpire(t *testing.T) {
 // TestLinksOnce follows one link with concurrent requests.
 func TestLinksOnce(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	for _, token := range []string{
 		h.token(h.Invite(t.Context(), operator, h.Workspace, "new@example.com", "viewer")),
 		h.token(h.Reset(t.Context(), operator, owner)),
@@ -235,7 +235,7 @@ func TestLinksOnce(t *testing.T) {
 
 func TestSetup(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	ctx := t.Context()
 	made := 0
 	makes := func(_ context.Context, email string) (ident.ID, error) {
@@ -281,7 +281,7 @@ func TestSetup(t *testing.T) {
 // TestSetupOfOwner sets up an owner whom the operator created.
 func TestSetupOfOwner(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	token, _, err := h.SetupToken(t.Context())
 	h.must(err)
 	s := h.enters(h.Setup(t.Context(), token, signin.Owner{Email: owner, Name: "Olga", Password: good}, home, nil))

@@ -98,7 +98,7 @@ func (s *Service) FinishOIDC(ctx context.Context, cookie, state, code string, fr
 	}
 	var r Result
 	if p != nil {
-		r, err = s.enter(ctx, p, MethodOIDC, from, false, Change{Spend: spent})
+		r, err = s.startSession(ctx, p, MethodOIDC, from, false, UserChange{Spend: spent})
 	} else {
 		r, err = s.firstSSOSignIn(ctx, id, from, spent)
 	}
@@ -116,7 +116,7 @@ func (s *Service) firstSSOSignIn(ctx context.Context, id Identity, from From, sp
 	if err != nil {
 		return Result{}, err
 	}
-	c := Change{Action: "identity.add", Spend: spent, End: &End{}}
+	c := UserChange{Action: "identity.add", Spend: spent, End: &End{}}
 	if c.Join, c.Burn, err = s.invited(ctx, address); err != nil {
 		return Result{}, err
 	}
@@ -137,7 +137,7 @@ func (s *Service) firstSSOSignIn(ctx context.Context, id Identity, from From, sp
 	// workspaces.
 	c.Drop = p.Credentials
 	c.Put = []Credential{{User: p.ID, Kind: kindIdentity, ID: id.key(), Doc: []byte("{}")}}
-	return s.enter(ctx, p, MethodOIDC, from, false, c)
+	return s.startSession(ctx, p, MethodOIDC, from, false, c)
 }
 
 // invited returns the valid invitations to an email.

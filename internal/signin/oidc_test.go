@@ -29,7 +29,7 @@ func (i *issuer) Finish(_ context.Context, redirect, code string, f signin.Flow)
 }
 
 // vouched completes a single sign-on.
-func (h *house) vouched(id signin.Identity) (signin.Result, error) {
+func (h *fixture) vouched(id signin.Identity) (signin.Result, error) {
 	h.T.Helper()
 	h.issuer.id = id
 	to, cookie, err := h.StartOIDC(h.T.Context())
@@ -41,7 +41,7 @@ func (h *house) vouched(id signin.Identity) (signin.Result, error) {
 
 func TestOIDC(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	id := func(subject, email string, verified bool) signin.Identity {
 		return signin.Identity{Issuer: "https://id.example.com", Subject: subject, Email: email, Verified: verified, Name: "Some Body"}
 	}
@@ -99,7 +99,7 @@ func TestOIDC(t *testing.T) {
 // link of an invitation loses access when the user signs in.
 func TestOIDCEndsOtherWays(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	ctx := t.Context()
 	const guest = "guest@example.com"
 	in := h.enters(h.FollowLink(ctx, h.token(h.Invite(ctx, operator, h.Workspace, guest, "editor")), "Guest", good, home))
@@ -127,7 +127,7 @@ func TestOIDCEndsOtherWays(t *testing.T) {
 
 func TestOIDCFlow(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	ctx := t.Context()
 	h.issuer.id = signin.Identity{Issuer: "https://id.example.com", Subject: "1", Email: owner, Verified: true}
 	start := func() (cookie, state string) {

@@ -162,10 +162,10 @@ func (s *Service) FinishPasskey(ctx context.Context, ticket string, response []b
 	}
 	if c == nil {
 		s.countFailure(MethodPasskey, from)
-		s.failed(ctx, p, from)
+		s.recordFailure(ctx, p, from)
 		return Result{}, wrongPasskey()
 	}
-	r, err := s.enter(ctx, p, MethodPasskey, from, !verified, Change{Spend: spent, Put: []Credential{*c}})
+	r, err := s.startSession(ctx, p, MethodPasskey, from, !verified, UserChange{Spend: spent, Put: []Credential{*c}})
 	return r, once(err)
 }
 
@@ -292,7 +292,7 @@ func (s *Service) FinishRegister(ctx context.Context, session *Session, ticket, 
 	if err != nil {
 		return Passkey{}, err
 	}
-	return shown, once(s.save(ctx, Change{Cause: cause, Action: "passkey.add", Target: shown.ID, User: p.ID, Spend: spent, Put: []Credential{c}}))
+	return shown, once(s.save(ctx, UserChange{Cause: cause, Action: "passkey.add", Target: shown.ID, User: p.ID, Spend: spent, Put: []Credential{c}}))
 }
 
 func register(w *webauthn.WebAuthn, p *User, data webauthn.SessionData, response []byte) (*webauthn.Credential, error) {
@@ -348,5 +348,5 @@ func (s *Service) RemovePasskey(ctx context.Context, session *Session, id ident.
 	if w.Passkeys--; !w.any() {
 		return fault.New(fault.InvalidState, "This passkey is your only way to sign in. Set a password or add another passkey first.")
 	}
-	return s.save(ctx, Change{Cause: cause, Action: "passkey.remove", Target: id, User: p.ID, Drop: []Credential{*c}})
+	return s.save(ctx, UserChange{Cause: cause, Action: "passkey.remove", Target: id, User: p.ID, Drop: []Credential{*c}})
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // add registers a passkey of a device.
-func (h *house) add(s *signin.Session, d *device) signin.Passkey {
+func (h *fixture) add(s *signin.Session, d *device) signin.Passkey {
 	h.T.Helper()
 	c, err := h.BeginRegister(h.T.Context(), s)
 	h.must(err)
@@ -22,22 +22,22 @@ func (h *house) add(s *signin.Session, d *device) signin.Passkey {
 	return p
 }
 
-func (h *house) begin(c signin.Ceremony, err error) signin.Ceremony {
+func (h *fixture) mustBegin(c signin.Ceremony, err error) signin.Ceremony {
 	h.T.Helper()
 	h.must(err)
 	return c
 }
 
 // use signs in with a device.
-func (h *house) use(d *device) (signin.Result, error) {
+func (h *fixture) use(d *device) (signin.Result, error) {
 	h.T.Helper()
-	c := h.begin(h.BeginPasskey())
+	c := h.mustBegin(h.BeginPasskey())
 	return h.FinishPasskey(h.T.Context(), c.Ticket, d.use(c), home)
 }
 
 func TestPasskey(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	ctx := t.Context()
 	_, s := h.settle(owner)
 	d := newDevice(t)
@@ -57,12 +57,12 @@ func TestPasskey(t *testing.T) {
 	h.enters(h.use(d))
 
 	// A response of a device works once.
-	c := h.begin(h.BeginPasskey())
+	c := h.mustBegin(h.BeginPasskey())
 	answer := d.use(c)
 	h.enters(h.FinishPasskey(ctx, c.Ticket, answer, home))
 	_, err = h.FinishPasskey(ctx, c.Ticket, answer, home)
 	h.wants(err, fault.InvalidState, "ticket_ended")
-	c = h.begin(h.BeginPasskey())
+	c = h.mustBegin(h.BeginPasskey())
 	_, err = h.FinishPasskey(ctx, c.Ticket, answer, home)
 	h.wants(err, fault.InsufficientPermissions, "wrong_credentials")
 
@@ -77,7 +77,7 @@ func TestPasskey(t *testing.T) {
 // TestPasskeyRefuses makes one part of a response invalid at a time.
 func TestPasskeyRefuses(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	_, s := h.settle(owner)
 	guest := h.member("guest@example.com", h.Workspace)
 	for _, tt := range []struct {
@@ -102,7 +102,7 @@ func TestPasskeyRefuses(t *testing.T) {
 		if tt.spoil != nil {
 			tt.spoil(d)
 		}
-		c := h.begin(h.BeginPasskey())
+		c := h.mustBegin(h.BeginPasskey())
 		answer := d.use(c)
 		if tt.bend != nil {
 			answer = tt.bend(answer)
@@ -115,13 +115,13 @@ func TestPasskeyRefuses(t *testing.T) {
 
 func TestPasskeyRegisterRefuses(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	ctx := t.Context()
 	_, s := h.settle(owner)
 	h.member("guest@example.com", h.Workspace)
 	_, guest := h.settle("guest@example.com")
 	d := newDevice(t)
-	c := h.begin(h.BeginRegister(ctx, s))
+	c := h.mustBegin(h.BeginRegister(ctx, s))
 	_, err := h.FinishRegister(ctx, s, c.Ticket, "", d.create(c))
 	h.wants(err, fault.ValidationFailed, "name")
 	_, err = h.FinishRegister(ctx, guest, c.Ticket, "Laptop", d.create(c))
@@ -129,7 +129,7 @@ func TestPasskeyRegisterRefuses(t *testing.T) {
 	d.origin = "https://evil.example.com"
 	_, err = h.FinishRegister(ctx, s, c.Ticket, "Laptop", d.create(c))
 	h.wants(err, fault.InvalidState, "passkey_refused")
-	login := h.begin(h.BeginPasskey())
+	login := h.mustBegin(h.BeginPasskey())
 	_, err = h.FinishRegister(ctx, s, login.Ticket, "Laptop", d.create(c))
 	h.wants(err, fault.InvalidState, "ticket_ended")
 	if list, err := h.Passkeys(ctx, h.Owner); err != nil || len(list) != 0 {
@@ -141,7 +141,7 @@ func TestPasskeyRegisterRefuses(t *testing.T) {
 // does not verify its user.
 func TestPasskeySecondStep(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	_, s := h.settle(owner)
 	d := newDevice(t)
 	h.add(s, d)
@@ -161,7 +161,7 @@ func TestPasskeySecondStep(t *testing.T) {
 
 func TestPasskeyProof(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	ctx := t.Context()
 	h.member("guest@example.com", h.Workspace)
 	token, s := h.settle(owner)
@@ -170,7 +170,7 @@ func TestPasskeyProof(t *testing.T) {
 	h.add(s, mine)
 	h.add(guest, other)
 	h.Clock.Advance(time.Hour)
-	c := h.begin(h.BeginProve(s))
+	c := h.mustBegin(h.BeginProve(s))
 	h.wants(h.FinishProve(ctx, s, c.Ticket, other.use(c), home), fault.InsufficientPermissions, "wrong_credentials")
 	h.wants(h.FinishProve(ctx, guest, c.Ticket, other.use(c), home), fault.InvalidState, "ticket_ended")
 	if h.session(token).Proved(h.Clock.Now()) {
@@ -185,7 +185,7 @@ func TestPasskeyProof(t *testing.T) {
 // TestLastWay checks that the only sign-in method cannot be removed.
 func TestLastWay(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	s := h.enters(h.FollowLink(t.Context(), h.token(h.SignInLink(t.Context(), owner, time.Minute)), "", "", home))
 	one, two := newDevice(t), newDevice(t)
 	var ids []ident.ID
@@ -201,7 +201,7 @@ func TestLastWay(t *testing.T) {
 // number of them stores nothing before a sign-in.
 func TestChallenges(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	ctx := t.Context()
 	_, s := h.settle(owner)
 	d := newDevice(t)
@@ -209,11 +209,11 @@ func TestChallenges(t *testing.T) {
 	h.Clock.Advance(time.Hour)
 	h.must(h.Sweep(ctx))
 	h.Count(0, `SELECT count(*) FROM token`)
-	c := h.begin(h.BeginPasskey())
+	c := h.mustBegin(h.BeginPasskey())
 	for range 100 {
-		h.begin(h.BeginPasskey())
-		h.begin(h.BeginProve(s))
-		h.begin(h.BeginRegister(ctx, s))
+		h.mustBegin(h.BeginPasskey())
+		h.mustBegin(h.BeginProve(s))
+		h.mustBegin(h.BeginRegister(ctx, s))
 		_, _, err := h.StartOIDC(ctx)
 		h.must(err)
 	}

@@ -90,7 +90,7 @@ func normal(password string) []byte { return norm.NFKC.Bytes([]byte(password)) }
 
 //go:generate go run common_gen.go passwords.txt common.bin
 
-// common holds the first four bytes of the SHA-256 of each common password,
+// common contains the first four bytes of the SHA-256 of each common password,
 // sorted.
 //
 //go:embed common.bin
@@ -196,17 +196,17 @@ func (s *Service) Password(ctx context.Context, address, password string, from F
 		return Result{}, err
 	}
 	if !ok {
-		s.failed(ctx, p, from)
+		s.recordFailure(ctx, p, from)
 		return Result{}, wrong()
 	}
-	return s.enter(ctx, p, MethodPassword, from, true, Change{})
+	return s.startSession(ctx, p, MethodPassword, from, true, UserChange{})
 }
 
 // Preset sets this password for a user without one, on behalf of the operator.
 // It reports whether the user can sign in with it, which is false if the user
 // has another password.
 func (s *Service) Preset(ctx context.Context, address, password string) (bool, error) {
-	p, err := s.known(ctx, address)
+	p, err := s.findSignInUser(ctx, address)
 	if err != nil {
 		return false, err
 	}
@@ -220,7 +220,7 @@ func (s *Service) Preset(ctx context.Context, address, password string) (bool, e
 	if err != nil {
 		return false, err
 	}
-	err = s.save(ctx, Change{Cause: record.Cause{Actor: record.System}, Action: "password.preset", User: p.ID, Put: []Credential{c}})
+	err = s.save(ctx, UserChange{Cause: record.Cause{Actor: record.System}, Action: "password.preset", User: p.ID, Put: []Credential{c}})
 	return err == nil, err
 }
 
@@ -248,5 +248,5 @@ func (s *Service) SetPassword(ctx context.Context, session *Session, current, ne
 	if err != nil {
 		return err
 	}
-	return s.save(ctx, Change{Cause: cause, Action: "password.change", User: p.ID, Put: []Credential{c}, End: &End{Except: session.ID}})
+	return s.save(ctx, UserChange{Cause: cause, Action: "password.change", User: p.ID, Put: []Credential{c}, End: &End{Except: session.ID}})
 }

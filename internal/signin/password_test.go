@@ -19,7 +19,7 @@ import (
 
 func TestPassword(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	second, _, _ := h.AddWorkspace(owner)
 	h.restart(nil) // with hashes as they are
 	const password = "Pa\u00dfwort f\u00fcr \ufb01sche"
@@ -71,7 +71,7 @@ func TestPassword(t *testing.T) {
 // chose later.
 func TestPreset(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	preset := func(password string) bool {
 		t.Helper()
 		works, err := h.Preset(t.Context(), owner, password)
@@ -97,11 +97,11 @@ func TestPreset(t *testing.T) {
 
 func TestPasswordRules(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	_, s := h.settle(owner)
 	for _, tt := range []struct{ name, next, code string }{
 		{"seven characters", "äöüäöüä", "too_short"},
-		{"seven after normalisation", "a\u0308bcdefg", "too_short"},
+		{"seven after normalization", "a\u0308bcdefg", "too_short"},
 		{"common", "password1", "invalid_value"},
 		{"common in capitals", "PassWord1", "invalid_value"},
 		{"the e-mail", "Owner@example.com", "invalid_value"},
@@ -125,7 +125,7 @@ func TestPasswordRules(t *testing.T) {
 // TestFirstPassword sets a password for a user who signed in without one.
 func TestFirstPassword(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	s := h.enters(h.FollowLink(t.Context(), h.token(h.SignInLink(t.Context(), owner, time.Minute)), "", "", home))
 	h.Clock.Advance(signin.ProofLife)
 	h.wants(h.SetPassword(t.Context(), s, "", good), fault.InsufficientPermissions, "proof_required")
@@ -150,7 +150,7 @@ func TestBruteForce(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t)
+			h := newFixture(t)
 			var hashed, next atomic.Int64
 			guess := func(i int64) {
 				n := i % int64(tt.networks)
@@ -191,7 +191,7 @@ func TestBruteForce(t *testing.T) {
 // another network, and all users can after a while.
 func TestThrottledOwner(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	h.settle(owner)
 	h.Clock.Advance(time.Hour)
 	for range 5 {
@@ -216,7 +216,7 @@ func TestThrottledOwner(t *testing.T) {
 }
 
 // waits checks that err is a fault with the time to retry.
-func (h *house) waits(err error, want time.Duration) {
+func (h *fixture) waits(err error, want time.Duration) {
 	h.T.Helper()
 	h.wants(err, fault.RateLimitExceeded, "attempts")
 	if f, _ := errors.AsType[*fault.Error](err); f.RetryAfter != want {
@@ -228,7 +228,7 @@ func (h *house) waits(err error, want time.Duration) {
 // during an attack from many networks.
 func TestKnownBrowser(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	ctx := t.Context()
 	h.settle(owner)
 	h.member("guest@example.com", h.Workspace)
@@ -287,7 +287,7 @@ func TestKnownBrowser(t *testing.T) {
 // limit to be refused and not to count.
 func TestNetworksTakeTurns(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	_, s := h.settle(owner)
 	r, err := h.Password(t.Context(), owner, good, home)
 	h.must(err)
@@ -341,7 +341,7 @@ func TestNetworksTakeTurns(t *testing.T) {
 }
 
 // untilFull waits until no more hashes of a network may wait.
-func (h *house) untilFull(network ident.ID) {
+func (h *fixture) untilFull(network ident.ID) {
 	gone, cancel := context.WithCancel(h.T.Context())
 	cancel()
 	for {

@@ -21,27 +21,27 @@ func (s *Service) Reauthenticate(ctx context.Context, session *Session, proof Pr
 	if err != nil {
 		return err
 	}
-	c := Change{Cause: cause, Action: "session.prove", User: p.ID, Proved: session.ID}
+	c := UserChange{Cause: cause, Action: "session.prove", User: p.ID, Proved: session.ID}
 	if proof.Code != "" {
 		used, err := s.code(p, proof.Code, from.in(session))
 		if err != nil {
 			return err
 		}
 		if used == nil {
-			s.failed(ctx, p, from)
+			s.recordFailure(ctx, p, from)
 			return wrongCode()
 		}
 		c.Put = []Credential{*used}
 	} else if ok, err := s.matches(ctx, p, p.Email, proof.Password, from.in(session)); err != nil {
 		return err
 	} else if !ok {
-		s.failed(ctx, p, from)
+		s.recordFailure(ctx, p, from)
 		return wrong()
 	}
 	return s.proved(ctx, session, c)
 }
 
-func (s *Service) proved(ctx context.Context, session *Session, c Change) error {
+func (s *Service) proved(ctx context.Context, session *Session, c UserChange) error {
 	if err := s.save(ctx, c); err != nil {
 		return err
 	}
@@ -77,10 +77,10 @@ func (s *Service) FinishProve(ctx context.Context, session *Session, ticket stri
 		return err
 	}
 	if used == nil {
-		s.failed(ctx, p, from)
+		s.recordFailure(ctx, p, from)
 		return wrongPasskey()
 	}
-	return once(s.proved(ctx, session, Change{
+	return once(s.proved(ctx, session, UserChange{
 		Cause: p.actor(from.address()), Action: "session.prove", User: user, Proved: session.ID, Spend: spent, Put: []Credential{*used},
 	}))
 }

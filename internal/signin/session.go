@@ -115,7 +115,7 @@ func (s *Service) moveToFirstWorkspace(ctx context.Context, session *Session) er
 // SwitchWorkspace moves a session to another workspace. The user must be an
 // active member of it.
 func (s *Service) SwitchWorkspace(ctx context.Context, session *Session, workspace ident.ID) error {
-	err := s.save(ctx, Change{User: session.UserID, Switch: &Switch{session.ID, workspace}})
+	err := s.save(ctx, UserChange{User: session.UserID, Switch: &Switch{session.ID, workspace}})
 	if errors.Is(err, ErrTokenUsed) {
 		return fault.Missing().Because(err)
 	}
@@ -125,10 +125,10 @@ func (s *Service) SwitchWorkspace(ctx context.Context, session *Session, workspa
 	return err
 }
 
-// enter creates a session and stores it together with the change c. If
+// startSession creates a session and stores it together with the change c. If
 // needsStep is true and the user has TOTP, it returns a ticket for the second
 // factor instead.
-func (s *Service) enter(ctx context.Context, p *User, method string, from From, needsStep bool, c Change) (Result, error) {
+func (s *Service) startSession(ctx context.Context, p *User, method string, from From, needsStep bool, c UserChange) (Result, error) {
 	if len(p.Workspaces)+len(c.Join) == 0 {
 		return Result{}, noWorkspace()
 	}
@@ -166,17 +166,17 @@ func (s *Service) enter(ctx context.Context, p *User, method string, from From, 
 	return Result{Token: token, Device: s.deviceFor(p, from, &c)}, nil
 }
 
-// failed writes a failed sign-in to the audit logs of a known user, up to
-// failuresNoted. It writes in the background, because the time of the write
+// recordFailure writes a failed sign-in to the audit logs of a known user, up
+// to failuresNoted. It writes in the background, because the time of the write
 // would reveal that the user exists.
-func (s *Service) failed(ctx context.Context, p *User, from From) {
-	if p == nil || s.failures.take(s.Now(), limit{name: string(p.ID), most: failuresNoted}) != nil {
+func (s *Service) recordFailure(ctx context.Context, p *User, from From) {
+	if p == nil || s.failures.countAttempt(s.Now(), limit{name: string(p.ID), most: failuresNoted}) != nil {
 		return
 	}
 	ctx = context.WithoutCancel(ctx)
 	s.notes.Go(func() {
 		cause := record.Cause{Actor: record.System, Address: from.address()}
-		if err := s.save(ctx, Change{Cause: cause, Action: "signin.failed", User: p.ID}); err != nil {
+		if err := s.save(ctx, UserChange{Cause: cause, Action: "signin.failed", User: p.ID}); err != nil {
 			s.Log.Error("failed sign-in not written to the audit log: check that the database is available", "user_id", p.ID, "error", err)
 		}
 	})
@@ -204,7 +204,7 @@ func (s *Service) Revoke(ctx context.Context, session *Session, id ident.ID) err
 	if err != nil {
 		return err
 	}
-	err = s.save(ctx, Change{Cause: cause, Action: "session.revoke", Target: id, User: session.UserID, End: &End{Only: id}})
+	err = s.save(ctx, UserChange{Cause: cause, Action: "session.revoke", Target: id, User: session.UserID, End: &End{Only: id}})
 	if errors.Is(err, ErrTokenUsed) {
 		return fault.Missing().Because(err)
 	}
@@ -221,7 +221,7 @@ func (s *Service) SignOut(ctx context.Context, token string) error {
 	if err != nil {
 		return err
 	}
-	err = s.save(ctx, Change{Cause: cause, Action: "signout", User: p.ID, End: &End{Only: session.ID}})
+	err = s.save(ctx, UserChange{Cause: cause, Action: "signout", User: p.ID, End: &End{Only: session.ID}})
 	if errors.Is(err, ErrTokenUsed) {
 		return nil
 	}
@@ -230,7 +230,7 @@ func (s *Service) SignOut(ctx context.Context, token string) error {
 
 // EndAll ends all sessions of a user.
 func (s *Service) EndAll(ctx context.Context, user ident.ID) error {
-	return s.save(ctx, Change{Cause: record.Cause{Actor: record.System}, Action: "session.revoke_all", User: user, End: &End{}})
+	return s.save(ctx, UserChange{Cause: record.Cause{Actor: record.System}, Action: "session.revoke_all", User: user, End: &End{}})
 }
 
 // Methods are the sign-in methods of a user.
@@ -280,7 +280,7 @@ func (s *Service) Rename(ctx context.Context, session *Session, name string) err
 	if err != nil {
 		return err
 	}
-	return s.save(ctx, Change{Cause: cause, Action: "user.rename", User: session.UserID, Name: name})
+	return s.save(ctx, UserChange{Cause: cause, Action: "user.rename", User: session.UserID, Name: name})
 }
 
 // Sweep deletes expired sessions and tokens.

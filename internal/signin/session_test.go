@@ -24,7 +24,7 @@ func TestSessionLife(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t)
+			h := newFixture(t)
 			token, _ := h.settle(owner)
 			var s *signin.Session
 			var err error
@@ -48,7 +48,7 @@ func TestSessionLife(t *testing.T) {
 // address and user agent.
 func TestSessionUse(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	token, first := h.settle(owner)
 	if first.Method != signin.MethodLink || first.UserID != h.Owner || first.WorkspaceID != h.Workspace || first.Agent != "browser" || first.Address != "203.0.113.7" {
 		t.Errorf("got session %+v", first)
@@ -75,7 +75,7 @@ func TestSessionUse(t *testing.T) {
 
 func TestTokensAreNotStored(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	token, _ := h.settle(owner)
 	h.Count(0, `SELECT count(*) FROM session WHERE hash = $1 OR id = $2 OR agent = $3`, token, token, token)
 	for _, bad := range []string{"", "x", token + "x", token[1:]} {
@@ -85,7 +85,7 @@ func TestTokensAreNotStored(t *testing.T) {
 
 func TestSessionsEnd(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	guest := h.member("guest@example.com", h.Workspace)
 	guestToken, guestSession := h.settle("guest@example.com")
 	first, one := h.settle(owner)
@@ -123,7 +123,7 @@ func TestSessionsEnd(t *testing.T) {
 // user is a member.
 func TestWorkspaces(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	second, _, _ := h.AddWorkspace("other@example.com")
 	third, _, _ := h.AddWorkspace("other@example.com")
 	h.member("guest@example.com", h.Workspace)
@@ -153,7 +153,7 @@ func TestWorkspaces(t *testing.T) {
 
 func TestProve(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	token, s := h.settle(owner)
 	h.Clock.Advance(signin.ProofLife - time.Millisecond)
 	if !s.Proved(h.Clock.Now()) {
@@ -179,7 +179,7 @@ func TestProve(t *testing.T) {
 
 func TestRename(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	_, s := h.settle(owner)
 	h.wants(h.Rename(t.Context(), s, " "), fault.ValidationFailed, "name")
 	h.must(h.Rename(t.Context(), s, " Olga "))

@@ -18,7 +18,7 @@ const (
 
 // NeedsSetup reports whether no user can sign in yet.
 func (s *Service) NeedsSetup(ctx context.Context) (bool, error) {
-	anybody, err := s.Store.Anybody(ctx)
+	anybody, err := s.Store.HasCredentials(ctx)
 	return !anybody, err
 }
 
@@ -45,7 +45,7 @@ func (s *Service) SetupToken(ctx context.Context) (string, bool, error) {
 	if s.setupToken == "" {
 		token, hash := s.newToken()
 		now := s.now()
-		err := s.save(ctx, Change{Keep: &Token{Hash: hash, ID: s.newID(linkPrefix), Kind: tokenSetup, Subject: tokenSetup, Doc: []byte("{}"), CreatedAt: now, ExpiresAt: now.Add(setupLife)}})
+		err := s.save(ctx, UserChange{Keep: &Token{Hash: hash, ID: s.newID(linkPrefix), Kind: tokenSetup, Subject: tokenSetup, Doc: []byte("{}"), CreatedAt: now, ExpiresAt: now.Add(setupLife)}})
 		if err != nil {
 			return "", false, err
 		}
@@ -94,9 +94,9 @@ func (s *Service) Setup(ctx context.Context, token string, o Owner, from From, w
 	if err != nil {
 		return Result{}, err
 	}
-	r, err := s.enter(ctx, p, MethodPassword, from, false, Change{Action: "setup", Burn: []Hash{t.Hash}, Put: []Credential{first}, Name: name})
+	r, err := s.startSession(ctx, p, MethodPassword, from, false, UserChange{Action: "setup", Burn: []Hash{t.Hash}, Put: []Credential{first}, Name: name})
 	if errors.Is(err, ErrTokenUsed) {
-		err = spent(err)
+		err = errLinkUsed(err)
 	}
 	if err == nil {
 		s.setupToken = ""

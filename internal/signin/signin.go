@@ -162,7 +162,7 @@ func (s *Service) newID(prefix string) ident.ID { return ident.New(prefix, s.Now
 
 // save stores a change. A conflict with a concurrent change is a fault that
 // asks the user to try again.
-func (s *Service) save(ctx context.Context, c Change) error {
+func (s *Service) save(ctx context.Context, c UserChange) error {
 	c.At = s.now()
 	err := s.Store.Save(ctx, c)
 	if errors.Is(err, record.ErrRace) {

@@ -30,9 +30,9 @@ type Store interface {
 	// ErrTokenUsed if a token or ticket is used up, or if the user is not a member
 	// of the target workspace. It returns record.ErrRace if a credential
 	// changed or a user was created since they were read.
-	Save(ctx context.Context, c Change) error
-	// Anybody reports whether any credential exists.
-	Anybody(ctx context.Context) (bool, error)
+	Save(ctx context.Context, c UserChange) error
+	// HasCredentials reports whether any credential exists.
+	HasCredentials(ctx context.Context) (bool, error)
 	// Sweep deletes tokens and sessions that expired before now, and sessions
 	// that were last used before idle.
 	Sweep(ctx context.Context, now, idle clock.Instant) error
@@ -110,8 +110,8 @@ type Token struct {
 	ExpiresAt clock.Instant
 }
 
-// Change is a set of writes that are stored in one transaction.
-type Change struct {
+// UserChange is a set of writes that are stored in one transaction.
+type UserChange struct {
 	Cause record.Cause
 	At    clock.Instant
 	// Action is the action in the audit log of Cause.Workspace, or of all the

@@ -72,12 +72,12 @@ func (l limit) wait(tries []time.Time, now time.Time) (wait time.Duration) {
 	return wait
 }
 
-// take counts an attempt under all names. If one limit is reached, it counts
-// nothing and returns a fault with the time to retry.
-func (t *throttle) take(now time.Time, limits ...limit) error {
+// countAttempt counts an attempt under all names. If one limit is reached, it
+// counts nothing and returns a fault with the time to retry.
+func (t *throttle) countAttempt(now time.Time, limits ...limit) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if err := t.look(now, limits); err != nil {
+	if err := t.checkTries(now, limits); err != nil {
 		return err
 	}
 	for _, l := range limits {
@@ -86,15 +86,16 @@ func (t *throttle) take(now time.Time, limits ...limit) error {
 	return nil
 }
 
-// room is like take but does not count.
-func (t *throttle) room(now time.Time, limits ...limit) error {
+// checkLimits is like countAttempt but does not count.
+func (t *throttle) checkLimits(now time.Time, limits ...limit) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.look(now, limits)
+	return t.checkTries(now, limits)
 }
 
-// look returns a fault if one limit is reached. The caller must hold the lock.
-func (t *throttle) look(now time.Time, limits []limit) error {
+// checkTries returns a fault if one limit is reached. The caller must hold the
+// lock.
+func (t *throttle) checkTries(now time.Time, limits []limit) error {
 	t.sweep(now)
 	var wait time.Duration
 	for _, l := range limits {
@@ -159,13 +160,13 @@ type attempt struct {
 // nil if the account does not exist.
 func (s *Service) countPasswordAttempt(p *User, account string, from From) (attempt, error) {
 	if own, has := p.own(from); has {
-		return attempt{limits: []limit{own}}, s.guesses.take(s.Now(), own)
+		return attempt{limits: []limit{own}}, s.guesses.countAttempt(s.Now(), own)
 	}
 	place := network(from.Address)
 	here := limit{name: account + " " + place, most: triesPerPlace}
 	all := limit{name: "account " + account, most: triesPerAccount, burst: burstPerAccount, pace: accountPace}
 	t := attempt{limits: []limit{here, all, {name: "address " + place, most: triesPerAddress}}, forgiven: []limit{here, all}}
-	return t, s.guesses.take(s.Now(), t.limits...)
+	return t, s.guesses.countAttempt(s.Now(), t.limits...)
 }
 
 // own returns the limit of a session, or of a browser in which the user has
@@ -184,12 +185,12 @@ func (p *User) own(from From) (l limit, has bool) {
 // method without a password. These need no hash, but lookups and calls to the
 // issuer.
 func (s *Service) checkFailures(method string, from From) error {
-	return s.guesses.room(s.Now(), failuresOf(method, from))
+	return s.guesses.checkLimits(s.Now(), failuresOf(method, from))
 }
 
 // countFailure counts a failed sign-in for checkFailures.
 func (s *Service) countFailure(method string, from From) {
-	_ = s.guesses.take(s.Now(), failuresOf(method, from))
+	_ = s.guesses.countAttempt(s.Now(), failuresOf(method, from))
 }
 
 func failuresOf(method string, from From) limit {
@@ -200,7 +201,7 @@ func failuresOf(method string, from From) limit {
 // send it. The limit per account prevents floods of email; the limit per
 // network keeps one network from using up those of many accounts.
 func (s *Service) MayAsk(address string, from From) bool {
-	return s.asks.take(s.Now(), limit{name: email(address), most: 1}, limit{name: "network " + network(from.Address), most: asksPerAddress}) == nil
+	return s.asks.countAttempt(s.Now(), limit{name: email(address), most: 1}, limit{name: "network " + network(from.Address), most: asksPerAddress}) == nil
 }
 
 // networkBits is the prefix length that providers assign to an IPv6 connection.

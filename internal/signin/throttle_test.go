@@ -30,7 +30,7 @@ func TestThrottle(t *testing.T) {
 				}
 				full = full || recent >= l.most
 			}
-			err := th.take(now, use...)
+			err := th.countAttempt(now, use...)
 			if (err != nil) != full {
 				t.Fatalf("got %v want a refusal: %v", err, full)
 			}

@@ -31,7 +31,7 @@ const (
 const ticketLife = 5 * time.Minute
 
 // ticket adds a stored ticket to a change and returns its token.
-func (s *Service) ticket(c *Change, kind string, doc any) (string, error) {
+func (s *Service) ticket(c *UserChange, kind string, doc any) (string, error) {
 	b, err := json.Marshal(doc, json.Deterministic(true))
 	if err != nil {
 		return "", fmt.Errorf("write ticket: %w", err)
@@ -106,7 +106,7 @@ func (s *Service) redeem(ctx context.Context, ticket, kind string, doc any) (*To
 	if token == nil || token.Kind != kind || token.ExpiresAt <= s.now() {
 		return nil, late(nil)
 	}
-	if err := s.save(ctx, Change{Try: &token.Hash}); errors.Is(err, ErrTokenUsed) {
+	if err := s.save(ctx, UserChange{Try: &token.Hash}); errors.Is(err, ErrTokenUsed) {
 		return nil, late(err)
 	} else if err != nil {
 		return nil, err

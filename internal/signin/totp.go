@@ -107,7 +107,7 @@ func (s *Service) BeginTOTP(ctx context.Context, session *Session) (TOTP, error)
 	if c, err = c.with(totpDoc{}); err != nil {
 		return TOTP{}, err
 	}
-	if err := s.save(ctx, Change{Cause: cause, User: p.ID, Put: []Credential{c}}); err != nil {
+	if err := s.save(ctx, UserChange{Cause: cause, User: p.ID, Put: []Credential{c}}); err != nil {
 		return TOTP{}, err
 	}
 	uri := url.URL{Scheme: "otpauth", Host: "totp", Path: "/" + issuerName + ":" + p.Email, RawQuery: url.Values{"secret": {text}, "issuer": {issuerName}}.Encode()}
@@ -128,7 +128,7 @@ func (s *Service) ConfirmTOTP(ctx context.Context, session *Session, code string
 	if t == nil || t.Confirmed {
 		return nil, fault.New(fault.InvalidState, "There is no second step to confirm. Begin with a new one.")
 	}
-	if err := s.codes.take(s.Now(), p.codes(From{}.in(session))); err != nil {
+	if err := s.codes.countAttempt(s.Now(), p.codes(From{}.in(session))); err != nil {
 		return nil, err
 	}
 	c := *p.find(kindTOTP, "")
@@ -152,7 +152,7 @@ func (s *Service) ConfirmTOTP(ctx context.Context, session *Session, code string
 	if c, err = c.with(t); err != nil {
 		return nil, err
 	}
-	return recovery, s.save(ctx, Change{Cause: cause, Action: "totp.add", User: p.ID, Put: []Credential{c}})
+	return recovery, s.save(ctx, UserChange{Cause: cause, Action: "totp.add", User: p.ID, Put: []Credential{c}})
 }
 
 // RemoveTOTP turns TOTP off.
@@ -165,7 +165,7 @@ func (s *Service) RemoveTOTP(ctx context.Context, session *Session) error {
 	if c == nil {
 		return nil
 	}
-	return s.save(ctx, Change{Cause: cause, Action: "totp.remove", User: p.ID, Drop: []Credential{*c}})
+	return s.save(ctx, UserChange{Cause: cause, Action: "totp.remove", User: p.ID, Drop: []Credential{*c}})
 }
 
 // period returns the period of a code, 0 if the code is not currently valid or
@@ -211,7 +211,7 @@ func recoveryHash(code string) string {
 // code uses up a TOTP or recovery code of the user. It returns the credential
 // with its new state, nil if the code is wrong.
 func (s *Service) code(p *User, code string, from From) (*Credential, error) {
-	if err := s.codes.take(s.Now(), p.codes(from)); err != nil {
+	if err := s.codes.countAttempt(s.Now(), p.codes(from)); err != nil {
 		return nil, err
 	}
 	t, err := p.totp()
@@ -259,7 +259,7 @@ func (s *Service) SecondStep(ctx context.Context, ticket, code string, from From
 		return Result{}, err
 	}
 	if c == nil {
-		s.failed(ctx, p, from)
+		s.recordFailure(ctx, p, from)
 		return Result{}, wrongCode()
 	}
 	change, err := s.afterStep(ctx, p, step.Reset)
@@ -267,30 +267,30 @@ func (s *Service) SecondStep(ctx context.Context, ticket, code string, from From
 		return Result{}, err
 	}
 	change.Burn, change.Put = append(change.Burn, token.Hash), append(change.Put, *c)
-	r, err := s.enter(ctx, p, step.Method, from, false, change)
+	r, err := s.startSession(ctx, p, step.Method, from, false, change)
 	return r, once(err)
 }
 
 // afterStep returns the change that was pending until the second factor: a new
 // password, whose link must still be valid.
-func (s *Service) afterStep(ctx context.Context, p *User, pending *pendingReset) (Change, error) {
+func (s *Service) afterStep(ctx context.Context, p *User, pending *pendingReset) (UserChange, error) {
 	if pending == nil {
-		return Change{}, nil
+		return UserChange{}, nil
 	}
 	link, err := parseHash(pending.Link)
 	if err != nil {
-		return Change{}, err
+		return UserChange{}, err
 	}
 	t, err := s.Store.Token(ctx, link)
 	if err != nil {
-		return Change{}, err
+		return UserChange{}, err
 	}
 	doc, err := s.goodLink(t)
 	if err != nil {
-		return Change{}, err
+		return UserChange{}, err
 	}
 	if t.Kind != LinkReset || !doc.covers(p) {
-		return Change{}, spent(nil)
+		return UserChange{}, errLinkUsed(nil)
 	}
 	return p.reset(link, pending.Password, false), nil
 }

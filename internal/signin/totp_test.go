@@ -16,7 +16,7 @@ import (
 )
 
 // code returns the code of an authenticator app at a time.
-func (h *house) code(seed string, at time.Time) string {
+func (h *fixture) code(seed string, at time.Time) string {
 	h.T.Helper()
 	code, err := totp.GenerateCode(seed, at)
 	h.must(err)
@@ -24,7 +24,7 @@ func (h *house) code(seed string, at time.Time) string {
 }
 
 // twoSteps sets up TOTP.
-func (h *house) twoSteps(s *signin.Session) (seed string, recovery []string) {
+func (h *fixture) twoSteps(s *signin.Session) (seed string, recovery []string) {
 	h.T.Helper()
 	made, err := h.BeginTOTP(h.T.Context(), s)
 	h.must(err)
@@ -36,7 +36,7 @@ func (h *house) twoSteps(s *signin.Session) (seed string, recovery []string) {
 
 // ticket checks that a sign-in asks for the second factor and returns its
 // ticket.
-func (h *house) ticket() string {
+func (h *fixture) ticket() string {
 	h.T.Helper()
 	r, err := h.Password(h.T.Context(), owner, good, home)
 	h.must(err)
@@ -48,7 +48,7 @@ func (h *house) ticket() string {
 
 func TestTOTP(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	ctx := t.Context()
 	_, s := h.settle(owner)
 	made, err := h.BeginTOTP(ctx, s)
@@ -101,7 +101,7 @@ func TestTOTPClock(t *testing.T) {
 	for off, want := range map[time.Duration]bool{-60 * time.Second: false, -30 * time.Second: true, 0: true, 30 * time.Second: true, 60 * time.Second: false} {
 		t.Run(off.String(), func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t)
+			h := newFixture(t)
 			_, s := h.settle(owner)
 			seed, _ := h.twoSteps(s)
 			r, err := h.SecondStep(t.Context(), h.ticket(), h.code(seed, h.Clock.Now().Add(off)), home)
@@ -115,7 +115,7 @@ func TestTOTPClock(t *testing.T) {
 // TestTOTPOnce uses one code in concurrent requests.
 func TestTOTPOnce(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	_, s := h.settle(owner)
 	seed, recovery := h.twoSteps(s)
 	for _, code := range []string{h.code(seed, h.Clock.Now()), recovery[0]} {
@@ -138,7 +138,7 @@ func TestTOTPOnce(t *testing.T) {
 
 func TestRecovery(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	ctx := t.Context()
 	_, s := h.settle(owner)
 	_, recovery := h.twoSteps(s)
@@ -157,7 +157,7 @@ func TestRecovery(t *testing.T) {
 
 func TestTickets(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	ctx := t.Context()
 	_, s := h.settle(owner)
 	seed, _ := h.twoSteps(s)
@@ -203,7 +203,7 @@ func TestTickets(t *testing.T) {
 // user.
 func TestSeedsStayWithTheirPerson(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	ctx := t.Context()
 	h.member("guest@example.com", h.Workspace)
 	_, s := h.settle(owner)
@@ -233,7 +233,7 @@ func TestSeedsStayWithTheirPerson(t *testing.T) {
 // user out.
 func TestResetSecondStep(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newFixture(t)
 	ctx := t.Context()
 	cookie, s := h.settle(owner)
 	d := newDevice(t)

@@ -11,9 +11,9 @@ import (
 	"fanfare/internal/ident"
 )
 
-// TestHashTurns wants a quiet network to have the next turn beside 60 networks
-// that have as many waiting as they may, and users whom the server knows not to
-// wait for strangers.
+// TestHashTurns checks that a network with little work has the next turn beside
+// 60 networks with full queues, and that known users do not wait for unknown
+// ones.
 func TestHashTurns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

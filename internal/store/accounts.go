@@ -98,12 +98,12 @@ func readInstant(r *Rows) *clock.Instant {
 	return &i
 }
 
-// change writes an account change with its audit entry and event, and notifies
-// every node. fn may set target.
-func (s *Accounts) change(ctx context.Context, note account.Note, target *ident.ID, shown func() any, fn func(Tx) error) error {
-	return s.db.write(ctx, func(tx Tx) error {
-		// The lock of the audit chain comes first: changes of one workspace
-		// wait for each other, so that limits counted in fn hold.
+// writeAudited writes an account change with its audit entry and event, and
+// notifies every node. fn may set target.
+func (s *Accounts) writeAudited(ctx context.Context, note account.Note, target *ident.ID, shown func() any, fn func(Tx) error) error {
+	return s.db.writeTx(ctx, func(tx Tx) error {
+		// Lock the audit chain first. Changes of one workspace then wait for
+		// each other, so that limits counted in fn cannot be exceeded.
 		end, err := s.db.lockChain(tx, string(note.Cause.Workspace))
 		if err != nil {
 			return err
@@ -147,7 +147,7 @@ func workspaceValues(w *account.Workspace) []any {
 
 // AddWorkspace stores a workspace, its owner and the first key, if any.
 func (s *Accounts) AddWorkspace(ctx context.Context, w account.Workspace, owner account.User, first *account.NewKey, most int64, note account.Note) (account.User, error) {
-	err := s.change(ctx, note, &w.ID, func() any { return first.Key }, func(tx Tx) error {
+	err := s.writeAudited(ctx, note, &w.ID, func() any { return first.Key }, func(tx Tx) error {
 		var err error
 		if owner, err = addUser(tx, owner); err != nil {
 			return err
@@ -270,7 +270,7 @@ func boolToInt(b bool) int {
 
 // ChangeWorkspace changes a workspace.
 func (s *Accounts) ChangeWorkspace(ctx context.Context, id ident.ID, change func(*account.Workspace), note account.Note) (w account.Workspace, err error) {
-	err = s.change(ctx, note, &id, nil, func(tx Tx) error {
+	err = s.writeAudited(ctx, note, &id, nil, func(tx Tx) error {
 		rows, err := tx.Query(selectWorkspace, string(id))
 		if err != nil {
 			return fmt.Errorf("read workspace: %w", err)
@@ -288,7 +288,7 @@ func (s *Accounts) ChangeWorkspace(ctx context.Context, id ident.ID, change func
 
 // SaveMember adds a user to a workspace or changes the role.
 func (s *Accounts) SaveMember(ctx context.Context, workspace ident.ID, m account.Member, note account.Note) (account.Member, error) {
-	err := s.change(ctx, note, &m.ID, nil, func(tx Tx) error {
+	err := s.writeAudited(ctx, note, &m.ID, nil, func(tx Tx) error {
 		u, err := addUserTo(tx, workspace, m.User)
 		if err != nil {
 			return err
@@ -351,7 +351,7 @@ const countKeys = `SELECT count(*), coalesce(sum(CASE WHEN user_id = $1 THEN 1 E
 
 // AddKey stores a key, and the key that it replaces.
 func (s *Accounts) AddKey(ctx context.Context, k account.NewKey, replaced *account.Key, note account.Note) error {
-	return s.change(ctx, note, &k.ID, func() any { return k.Key }, func(tx Tx) error {
+	return s.writeAudited(ctx, note, &k.ID, func() any { return k.Key }, func(tx Tx) error {
 		rows, err := tx.Query(countKeys, string(k.UserID), string(k.WorkspaceID), int64(note.At))
 		if err != nil {
 			return fmt.Errorf("count keys: %w", err)
@@ -398,7 +398,7 @@ func updateKey(tx Tx, k account.Key) error {
 
 // SaveKey saves a changed key.
 func (s *Accounts) SaveKey(ctx context.Context, k account.Key, note account.Note) error {
-	return s.change(ctx, note, &k.ID, func() any { return k }, func(tx Tx) error { return updateKey(tx, k) })
+	return s.writeAudited(ctx, note, &k.ID, func() any { return k }, func(tx Tx) error { return updateKey(tx, k) })
 }
 
 var selectKeys = `SELECT (SELECT CAST(coalesce(sum(x.count), 0) AS BIGINT) FROM api_key_use x WHERE x.workspace_id = $1 AND x.key_id = k.id AND x.day > $2), ` + keyColumns +

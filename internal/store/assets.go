@@ -44,14 +44,14 @@ func (s *Assets) Save(ctx context.Context, a *asset.Asset, cause record.Cause) (
 		return record.Doc{}, err
 	}
 	var d record.Doc
-	err = s.db.write(ctx, func(tx Tx) error {
+	err = s.db.writeTx(ctx, func(tx Tx) error {
 		rows, err := tx.Query(upsertAsset, string(a.WorkspaceID), string(a.ID), a.SHA256, int64(a.CreatedAt), a.Bytes, doc, checksum(doc))
 		if err != nil {
 			return fmt.Errorf("insert asset: %w", err)
 		}
 		rows.Next()
 		id := ident.ID(rows.Text())
-		stored, err := document(rows, assetTable, string(id))
+		stored, err := readDocument(rows, assetTable, string(id))
 		if err != nil {
 			return err
 		}
@@ -79,7 +79,7 @@ func (s *Assets) ByID(ctx context.Context, workspace ident.ID, ids []ident.ID) (
 	var list []*asset.Asset
 	for rows.Next() {
 		a := &asset.Asset{WorkspaceID: workspace}
-		doc, err := document(rows, assetTable, rows.Bytes())
+		doc, err := readDocument(rows, assetTable, rows.Bytes())
 		if err != nil {
 			return nil, err
 		}
@@ -116,7 +116,7 @@ func (s *Assets) Linked(ctx context.Context, id ident.ID, link record.Doc, at cl
 	if err != nil {
 		return err
 	}
-	return s.db.write(ctx, func(tx Tx) error {
+	return s.db.writeTx(ctx, func(tx Tx) error {
 		if err := s.db.appendAudit(tx, entry); err != nil {
 			return err
 		}
@@ -130,7 +130,7 @@ func (s *Assets) Workspaces(ctx context.Context) ([]ident.ID, error) { return s.
 // Touch renews the retention of assets as if they were uploaded now. It returns
 // the ids that do not exist.
 func (s *Assets) Touch(ctx context.Context, workspace ident.ID, ids []ident.ID) (missing []ident.ID, err error) {
-	err = s.db.write(ctx, func(tx Tx) error {
+	err = s.db.writeTx(ctx, func(tx Tx) error {
 		missing, err = renewAssets(tx, workspace, ids, clock.At(s.db.now()))
 		return err
 	})
@@ -188,7 +188,7 @@ func (s *Assets) Idle(ctx context.Context, workspace ident.ID, before clock.Inst
 
 // Drop removes those of the assets that are still idle.
 func (s *Assets) Drop(ctx context.Context, workspace ident.ID, before clock.Instant, idle []asset.Idle) error {
-	return s.db.write(ctx, func(tx Tx) error {
+	return s.db.writeTx(ctx, func(tx Tx) error {
 		for _, i := range idle {
 			if _, err := tx.Exec(deleteIdle, string(workspace), string(i.ID), int64(before), string(workspace)); err != nil {
 				return fmt.Errorf("drop asset %s: %w", i.ID, err)

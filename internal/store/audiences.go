@@ -80,7 +80,7 @@ func (s *Audiences) recordWrite(before, a *audience.Audience, save record.Save) 
 // ChangeMembers changes the members of a customer list and writes the list in
 // the same transaction.
 func (s *Audiences) ChangeMembers(ctx context.Context, a *audience.Audience, m audience.MemberChange, save record.Save) (answer record.Doc, err error) {
-	err = s.db.write(ctx, func(tx Tx) error {
+	err = s.db.writeTx(ctx, func(tx Tx) error {
 		if err := s.lock(tx, a); err != nil {
 			return err
 		}
@@ -166,7 +166,7 @@ func addMembers(tx Tx, a *audience.Audience, hashes []string) (int64, error) {
 }
 
 func removeMembers(tx Tx, a *audience.Audience, hashes []string) (int64, error) {
-	b := begin(`DELETE FROM audience_member WHERE workspace_id = `, a.WorkspaceID)
+	b := newStatement(`DELETE FROM audience_member WHERE workspace_id = `, a.WorkspaceID)
 	b.and(`audience_id =`, string(a.ID))
 	in(b, `hash`, hashes)
 	n, err := tx.Exec(b.text.String(), b.args...)
@@ -178,7 +178,7 @@ func removeMembers(tx Tx, a *audience.Audience, hashes []string) (int64, error) 
 
 // Statuses returns the statuses of audiences, with one statement.
 func (s *Audiences) Statuses(ctx context.Context, workspace ident.ID, ids []ident.ID) (map[ident.ID]audience.Status, error) {
-	b := begin(`SELECT id, status FROM audience WHERE workspace_id = `, workspace)
+	b := newStatement(`SELECT id, status FROM audience WHERE workspace_id = `, workspace)
 	in(b, `id`, ids)
 	rows, err := b.query(ctx, s.db.engine)
 	if err != nil {
@@ -221,7 +221,7 @@ func (s *Audiences) Overlaps(ctx context.Context, workspace, id ident.ID, most i
 	var list []audience.SharedMembers
 	for rows.Next() {
 		o := audience.SharedMembers{Shared: rows.Int(), With: &audience.Audience{}}
-		_, d, err := audienceTable.read(rows)
+		_, d, err := audienceTable.readRecord(rows)
 		if err != nil {
 			return nil, err
 		}

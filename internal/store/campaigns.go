@@ -97,7 +97,7 @@ func (s *Campaigns) Referring(ctx context.Context, workspace, id, after ident.ID
 
 // ByIDs reads the campaigns with these ids, ordered by id.
 func (s *Campaigns) ByIDs(ctx context.Context, workspace ident.ID, ids []ident.ID) ([]*campaign.Campaign, error) {
-	b := begin(`SELECT `+campaignTable.selected()+` FROM campaign WHERE workspace_id = `, workspace)
+	b := newStatement(`SELECT `+campaignTable.selected()+` FROM campaign WHERE workspace_id = `, workspace)
 	in(b, `id`, ids)
 	b.add(` ORDER BY id`)
 	rows, err := b.query(ctx, s.db.engine)
@@ -106,7 +106,7 @@ func (s *Campaigns) ByIDs(ctx context.Context, workspace ident.ID, ids []ident.I
 	}
 	var list []*campaign.Campaign
 	for rows.Next() {
-		_, d, err := campaignTable.read(rows)
+		_, d, err := campaignTable.readRecord(rows)
 		if err != nil {
 			return nil, err
 		}

@@ -86,7 +86,7 @@ const (
 	fedSetting = "fed_changes"
 )
 
-// MissingChanges is what the count of changes shows about a database.
+// MissingChanges has the losses of a database that the count of changes shows.
 type MissingChanges struct {
 	// Lost is the number of acknowledged changes that the database lacked at
 	// LostAt, 0 if none was ever lost.
@@ -125,8 +125,8 @@ func (db *DB) CountChanges(ctx context.Context, path string) (found MissingChang
 	return found, nil
 }
 
-// ExamineCount returns what a start would find, and changes nothing. In a server,
-// which has the count in memory, it compares the file with that.
+// ExamineCount returns the losses that a start would find, and changes nothing.
+// In a server, which has the count in memory, it compares the file with that.
 func (db *DB) ExamineCount(ctx context.Context, path string) (found MissingChanges, err error) {
 	if w := db.changes; w != nil {
 		w.mu.Lock()
@@ -232,8 +232,8 @@ func (db *DB) CloseChangeCounter() error {
 	return errors.Join(w.put(), w.file.Sync(), w.file.Close())
 }
 
-// MissingChanges returns what the count of changes showed at all starts of the
-// server.
+// MissingChanges returns the losses that the count of changes showed at all
+// starts of the server.
 func (db *DB) MissingChanges(ctx context.Context) (m MissingChanges, err error) {
 	text, at, there, err := db.setting(ctx, lostSetting)
 	if err == nil && there {

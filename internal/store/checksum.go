@@ -19,9 +19,9 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // checksum returns the checksum that is stored with a document.
 func checksum(doc []byte) int64 { return int64(crc32.Checksum(doc, castagnoli)) }
 
-// document reads the columns doc and checksum. It returns ErrChecksum, with the
-// table and the id for the log, if the document is damaged.
-func document[ID string | []byte](rows *Rows, t *table, id ID) ([]byte, error) {
+// readDocument reads the columns doc and checksum. It returns ErrChecksum, with
+// the table and the id for the log, if the document is damaged.
+func readDocument[ID string | []byte](rows *Rows, t *table, id ID) ([]byte, error) {
 	doc := rows.Bytes()
 	sum, known := rows.IntOrNull()
 	return doc, verify(t, id, doc, sum, known)

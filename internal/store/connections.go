@@ -123,7 +123,7 @@ func (s *Connections) SaveWithFacts(ctx context.Context, c *connection.Connectio
 	if err != nil {
 		return err
 	}
-	return s.db.write(ctx, func(tx Tx) error {
+	return s.db.writeTx(ctx, func(tx Tx) error {
 		if err := s.db.saveIn(tx, &w, &t); err != nil {
 			return err
 		}
@@ -136,12 +136,12 @@ func (s *Connections) SaveWithFacts(ctx context.Context, c *connection.Connectio
 
 // Enqueue schedules a job.
 func (s *Connections) Enqueue(ctx context.Context, j record.Job) error {
-	return s.db.write(ctx, func(tx Tx) error { return s.db.enqueue(tx, []record.Job{j}) })
+	return s.db.writeTx(ctx, func(tx Tx) error { return s.db.enqueue(tx, []record.Job{j}) })
 }
 
 // Usability returns the usability of connections.
 func (s *Connections) Usability(ctx context.Context, workspace ident.ID, ids []ident.ID) (map[ident.ID]record.Usability, error) {
-	b := begin(`SELECT id, status, platform FROM connection WHERE workspace_id = `, workspace)
+	b := newStatement(`SELECT id, status, platform FROM connection WHERE workspace_id = `, workspace)
 	in(b, `id`, ids)
 	rows, err := b.query(ctx, s.db.engine)
 	if err != nil {

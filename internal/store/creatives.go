@@ -163,7 +163,7 @@ func (s *Creatives) saveVariants(tx Tx, c *creative.Creative, save creative.Save
 			}
 			continue
 		}
-		ok, err := variantTable.change(tx, r, record.Stamp{Version: r.stamp.Version - 1})
+		ok, err := variantTable.updateRecord(tx, r, record.Stamp{Version: r.stamp.Version - 1})
 		if err != nil {
 			return err
 		}
@@ -200,13 +200,13 @@ func (s *Creatives) ReplaceResponse(ctx context.Context, cause record.Cause, id 
 	if once == nil {
 		return nil
 	}
-	return s.db.write(ctx, func(tx Tx) error {
+	return s.db.writeTx(ctx, func(tx Tx) error {
 		_, err := tx.Exec(amendOnce, once.Status, d.Version, d.Rev, d.JSON, checksum(d.JSON), string(cause.Workspace), once.Key, once.Fingerprint, string(id))
 		return err
 	})
 }
 
-// ModelSpend returns what a workspace spent on models in a month, in micros.
+// ModelSpend returns the spend of a workspace on models in a month, in micros.
 func (s *Creatives) ModelSpend(ctx context.Context, workspace ident.ID, month string) (int64, error) {
 	rows, err := s.db.engine.Query(ctx, `SELECT micros FROM model_spend WHERE workspace_id = $1 AND month = $2`, string(workspace), month)
 	if err != nil || !rows.Next() {
@@ -217,7 +217,7 @@ func (s *Creatives) ModelSpend(ctx context.Context, workspace ident.ID, month st
 
 // Usability returns the usability of creatives.
 func (s *Creatives) Usability(ctx context.Context, workspace ident.ID, ids []ident.ID) (map[ident.ID]record.Usability, error) {
-	b := begin(`SELECT id, status, approval FROM creative WHERE workspace_id = `, workspace)
+	b := newStatement(`SELECT id, status, approval FROM creative WHERE workspace_id = `, workspace)
 	in(b, `id`, ids)
 	rows, err := b.query(ctx, s.db.engine)
 	if err != nil {

@@ -76,8 +76,9 @@ type Traits struct {
 	// Exclusive reports that no other process can write to this database, so
 	// that the Watcher sees every change.
 	Exclusive bool
-	// Damage is set once the engine knows that the database is damaged: what a
-	// query does not find may exist then. It wraps ErrDamaged.
+	// Damage is set once the engine knows that the database is damaged. A
+	// record that a query does not find may then still exist. It wraps
+	// ErrDamaged.
 	Damage error
 	// ClaimLock is appended to the inner SELECT of a claim, so that two nodes
 	// never claim the same row.
@@ -135,7 +136,7 @@ var ErrDamaged = errors.New("database damaged")
 // while it is open. An engine refuses every write until the file is back.
 var ErrDisplaced = errors.New("database file removed or replaced")
 
-// ErrOverwritten marks errors of a database whose file somebody else has
-// written to. An engine refuses everything, because what it reads may not be
-// what was stored.
+// ErrOverwritten marks errors of a database whose file another program has
+// written to. An engine refuses every read and write, because it may read other
+// data than was stored.
 var ErrOverwritten = errors.New("database file overwritten")

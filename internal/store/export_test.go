@@ -51,7 +51,7 @@ func StepsUntil(engine, version string) (steps []migration, err error) {
 // AuditOnly returns a change that writes only its audit entry, for benchmarks.
 func AuditOnly(db *DB) func(ctx context.Context) error {
 	return func(ctx context.Context) error {
-		return db.write(ctx, func(tx Tx) error {
+		return db.writeTx(ctx, func(tx Tx) error {
 			return db.appendAudit(tx, auditRow{workspace: "wks_1", at: 1, entry: []byte("{}")})
 		})
 	}

@@ -71,13 +71,13 @@ func (m FactsMark) String() string {
 
 // SetFactsMark replaces the mark, whatever it was before.
 func (db *DB) SetFactsMark(ctx context.Context, m FactsMark) error {
-	return db.write(ctx, func(tx Tx) error { return putFactsMark(tx, m, int64(clock.At(db.now()))) })
+	return db.writeTx(ctx, func(tx Tx) error { return putFactsMark(tx, m, int64(clock.At(db.now()))) })
 }
 
 // ChangeFactsMark replaces the mark was by to. It returns ErrFactsMoved if the
 // stored id or next id differs from was.
 func (db *DB) ChangeFactsMark(ctx context.Context, was, to FactsMark) error {
-	return db.write(ctx, func(tx Tx) error {
+	return db.writeTx(ctx, func(tx Tx) error {
 		now, err := db.factsMark(tx)
 		if err != nil {
 			return err
@@ -93,7 +93,7 @@ func (db *DB) ChangeFactsMark(ctx context.Context, was, to FactsMark) error {
 // id, that becomes the id. It returns ErrFactsMoved if the facts are in another
 // file.
 func (db *DB) RaiseFactsMark(ctx context.Context, m FactsMark) error {
-	return db.write(ctx, func(tx Tx) error { return db.raiseFactsMark(tx, m) })
+	return db.writeTx(ctx, func(tx Tx) error { return db.raiseFactsMark(tx, m) })
 }
 
 // factsMark reads and locks the mark in a transaction that changes it.

@@ -8,7 +8,8 @@ import (
 	"fanfare/internal/ident"
 )
 
-// becomeFounder makes a user the founder of what the user creates from now on.
+// becomeFounder makes a user the founder of the workspaces that the user
+// creates from now on.
 func becomeFounder(tx Tx, user ident.ID) error {
 	if _, err := tx.Exec(`UPDATE account_user SET founder = '' WHERE id = $1`, string(user)); err != nil {
 		return fmt.Errorf("make founder: %w", err)

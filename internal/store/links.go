@@ -73,8 +73,8 @@ func putLink(tx Tx, workspace ident.ID, l *connection.Link) error {
 	return nil
 }
 
-// read returns the links that a statement selects.
-func (s *Links) read(ctx context.Context, b *builder) ([]connection.Link, error) {
+// readLinks returns the links that a statement selects.
+func (s *Links) readLinks(ctx context.Context, b *builder) ([]connection.Link, error) {
 	rows, err := b.query(ctx, s.db.engine)
 	if err != nil {
 		return nil, toFault(fmt.Errorf("read links: %w", err))
@@ -86,7 +86,7 @@ func scanLinks(rows *Rows) ([]connection.Link, error) {
 	list := []connection.Link{}
 	for rows.Next() {
 		in, external, id, running, wanted := ident.ID(rows.Text()), rows.Bytes(), ident.ID(rows.Text()), rows.Int() == 1, rows.Text()
-		doc, err := document(rows, linkTable, external)
+		doc, err := readDocument(rows, linkTable, external)
 		if err != nil {
 			return nil, err
 		}
@@ -110,25 +110,25 @@ func scanLinks(rows *Rows) ([]connection.Link, error) {
 }
 
 func (s *Links) from(workspace ident.ID) *builder {
-	return begin(`SELECT `+linkColumns+` FROM link WHERE workspace_id = `, workspace)
+	return newStatement(`SELECT `+linkColumns+` FROM link WHERE workspace_id = `, workspace)
 }
 
-// Of reads the links of a connection: those with the given external ids, or all
-// if external is nil.
-func (s *Links) Of(ctx context.Context, workspace, id ident.ID, kind string, external []string) (list []connection.Link, err error) {
+// OfConnection reads the links of a connection: those with the given external
+// ids, or all if external is nil.
+func (s *Links) OfConnection(ctx context.Context, workspace, id ident.ID, kind string, external []string) (list []connection.Link, err error) {
 	if external == nil {
 		b := s.from(workspace)
 		b.and(`connection_id =`, string(id))
 		b.and(`kind =`, kind)
 		b.add(` ORDER BY external_id`)
-		return s.read(ctx, b)
+		return s.readLinks(ctx, b)
 	}
 	for some := range slices.Chunk(external, batchSize) {
 		b := s.from(workspace)
 		b.and(`connection_id =`, string(id))
 		b.and(`kind =`, kind)
 		in(b, `external_id`, some)
-		more, err := s.read(ctx, b)
+		more, err := s.readLinks(ctx, b)
 		if err != nil {
 			return nil, err
 		}
@@ -137,19 +137,19 @@ func (s *Links) Of(ctx context.Context, workspace, id ident.ID, kind string, ext
 	return list, nil
 }
 
-// For reads the links to a record, ordered by connection.
-func (s *Links) For(ctx context.Context, workspace, id ident.ID) ([]connection.Link, error) {
+// OfRecord reads the links to a record, ordered by connection.
+func (s *Links) OfRecord(ctx context.Context, workspace, id ident.ID) ([]connection.Link, error) {
 	b := s.from(workspace)
 	b.and(`record_id =`, string(id))
 	b.add(` AND record_id <> '' ORDER BY connection_id, external_id`)
-	return s.read(ctx, b)
+	return s.readLinks(ctx, b)
 }
 
 // Found stores the entities of a kind that an account has now. It updates links
 // that exist and deletes those of missing entities, unless they are linked to a
 // record.
 func (s *Links) Found(ctx context.Context, workspace, id ident.ID, account, kind string, list []connection.Link) error {
-	return s.db.write(ctx, func(tx Tx) error {
+	return s.db.writeTx(ctx, func(tx Tx) error {
 		rows, err := tx.Query(`SELECT `+linkColumns+` FROM link WHERE workspace_id = $1 AND connection_id = $2 AND kind = $3`, string(workspace), string(id), kind)
 		if err != nil {
 			return fmt.Errorf("read links: %w", err)
@@ -187,7 +187,7 @@ func (s *Links) Found(ctx context.Context, workspace, id ident.ID, account, kind
 
 // Put writes links and jobs, and stores the response under the idempotency key.
 func (s *Links) Put(ctx context.Context, id ident.ID, list []connection.Link, answer []byte, save record.Save) error {
-	return s.db.write(ctx, func(tx Tx) error {
+	return s.db.writeTx(ctx, func(tx Tx) error {
 		for i := range list {
 			if err := putLink(tx, save.Cause.Workspace, &list[i]); err != nil {
 				return err
@@ -218,7 +218,7 @@ func (s *Links) Pushed(ctx context.Context, workspace ident.ID, l *connection.Li
 // requested changes a link, unless another state was requested in the meantime
 // or the link belongs to another record. It reports whether it did.
 func (s *Links) requested(ctx context.Context, workspace ident.ID, l *connection.Link, change func(*connection.Link)) (stored bool, err error) {
-	err = s.db.write(ctx, func(tx Tx) error {
+	err = s.db.writeTx(ctx, func(tx Tx) error {
 		stored = false
 		rows, err := tx.Query(`SELECT `+linkColumns+` FROM link WHERE workspace_id = $1 AND connection_id = $2 AND kind = $3 AND external_id = $4`,
 			string(workspace), string(l.Connection), l.Kind, l.ExternalID)
@@ -241,7 +241,7 @@ func (s *Links) requested(ctx context.Context, workspace ident.ID, l *connection
 }
 
 // request stores the requested state of a campaign's links in the transaction
-// that changes the campaign. Links whose refs have a push are to be written to
+// that changes the campaign. Only links whose refs have a push are written to
 // the platform.
 func (db *DB) request(tx Tx, workspace, campaign ident.ID, run bool, refs []record.ExternalRef) error {
 	rows, err := tx.Query(`SELECT `+linkColumns+` FROM link WHERE workspace_id = $1 AND record_id = $2 AND record_id <> ''`, string(workspace), string(campaign))
@@ -301,7 +301,7 @@ func (s *Links) Page(ctx context.Context, workspace, id ident.ID, kinds []string
 	}
 	b.add(` ORDER BY kind, external_id LIMIT `)
 	b.value(limit)
-	return s.read(ctx, b)
+	return s.readLinks(ctx, b)
 }
 
 // Names finds records of a kind by name, except archived ones.
@@ -309,7 +309,7 @@ func (s *Links) Names(ctx context.Context, workspace ident.ID, kind string, name
 	name := map[string]string{fact.KindCampaign: campaignTable.name, fact.KindCreative: creativeTable.name, fact.KindAudience: audienceTable.name}[kind]
 	found := map[string][]ident.ID{}
 	for some := range slices.Chunk(names, batchSize) {
-		b := begin(`SELECT name, id FROM `+name+` WHERE workspace_id = `, workspace)
+		b := newStatement(`SELECT name, id FROM `+name+` WHERE workspace_id = `, workspace)
 		b.add(` AND status <> 'archived'`)
 		in(b, `name`, some)
 		b.add(` ORDER BY id`)

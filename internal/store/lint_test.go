@@ -101,7 +101,7 @@ var (
 // linter checks statements.
 type linter struct{ tenant map[string]bool }
 
-// problems returns what is wrong with a statement that has no exception.
+// problems returns the problems of a statement that has no exception.
 func (l linter) problems(query string) []string {
 	var list []string
 	text := space.ReplaceAllString(strings.TrimSpace(query), " ")

@@ -45,7 +45,7 @@ func (t *table) list(ctx context.Context, e Engine, workspace ident.ID, q page.Q
 			default:
 				place.Int = rows.Int()
 			}
-			id, d, err := t.read(rows)
+			id, d, err := t.readRecord(rows)
 			if err != nil {
 				return p, err
 			}
@@ -72,7 +72,7 @@ func (t *table) page(workspace ident.ID, q page.Query, sort sorting, null bool, 
 	if null {
 		columns = t.selected()
 	}
-	b := begin(`SELECT `+columns+` FROM `+t.name+` WHERE workspace_id = `, workspace)
+	b := newStatement(`SELECT `+columns+` FROM `+t.name+` WHERE workspace_id = `, workspace)
 	b.where(t, workspace, q)
 	order, less := " ASC", " > "
 	if q.Desc {
@@ -114,8 +114,8 @@ type builder struct {
 	args []any
 }
 
-// begin starts a statement whose text ends before the workspace.
-func begin(text string, workspace ident.ID) *builder {
+// newStatement starts a statement whose text ends before the workspace.
+func newStatement(text string, workspace ident.ID) *builder {
 	b := &builder{}
 	b.add(text)
 	b.value(string(workspace))

@@ -22,7 +22,8 @@ var lockTable = newTable(table{
 	name: "worker_lock", key: []string{"name"}, columns: names("name", "holder", "ends_at"), transient: true,
 })
 
-// takeLock takes a lock that nobody has, or whose holder did not extend it.
+// takeLock takes a lock that is free, or whose holder did not extend it in
+// time.
 var takeLock = lockTable.insert + `
 ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, ends_at = excluded.ends_at WHERE worker_lock.ends_at <= $4`
 
@@ -40,7 +41,7 @@ const (
 // this name. The context that it returns ends with ctx, or when the lock could
 // not be extended in time. Call unlock at the end.
 func (db *DB) Lock(ctx context.Context, name string) (held context.Context, unlock func(), err error) {
-	free, err := db.locks.take(ctx, name)
+	free, err := db.locks.takeName(ctx, name)
 	if err != nil {
 		return nil, nil, fmt.Errorf("lock %s: %w", name, err)
 	}
@@ -67,8 +68,8 @@ func (db *DB) Lock(ctx context.Context, name string) (held context.Context, unlo
 	}, nil
 }
 
-// take waits for a name on this node. The returned function frees it.
-func (l *locks) take(ctx context.Context, name string) (free func(), err error) {
+// takeName waits for a name on this node. The returned function frees it.
+func (l *locks) takeName(ctx context.Context, name string) (free func(), err error) {
 	for {
 		l.mu.Lock()
 		other, taken := l.held[name]
@@ -106,7 +107,7 @@ func (db *DB) lockShared(ctx context.Context, name string) (holder string, err e
 	defer retry.Stop()
 	for {
 		taken := int64(0)
-		err := db.write(ctx, func(tx Tx) (err error) {
+		err := db.writeTx(ctx, func(tx Tx) (err error) {
 			now := clock.At(db.now())
 			taken, err = tx.Exec(takeLock, name, holder, int64(now.Add(lockTime)), int64(now))
 			return err
@@ -146,7 +147,7 @@ func (db *DB) extendLock(ctx context.Context, lost func(), name, holder string) 
 
 // moveLockEnd sets the end of a lock, and reports whether the holder has it.
 func (db *DB) moveLockEnd(ctx context.Context, name, holder string, end time.Time) (held bool, err error) {
-	err = db.write(ctx, func(tx Tx) error {
+	err = db.writeTx(ctx, func(tx Tx) error {
 		n, err := tx.Exec(`UPDATE worker_lock SET ends_at = $1 WHERE name = $2 AND holder = $3`, int64(clock.At(end)), name, holder)
 		held = n > 0
 		return err

@@ -67,7 +67,7 @@ func migrations(engine string) ([]migration, error) {
 
 const createSchema = `CREATE TABLE IF NOT EXISTS schema_migration (version TEXT NOT NULL PRIMARY KEY, name TEXT NOT NULL, sum TEXT NOT NULL, applied_at BIGINT NOT NULL)`
 
-// Migrate brings the schema to the version of this program. Each step is one
+// Migrate updates the schema to the version of this program. Each step is one
 // transaction, so that no step is applied in part. Nodes that start together
 // wait for each other. Migrate returns the names of the applied steps.
 func Migrate(ctx context.Context, e Engine, now func() time.Time) ([]string, error) {

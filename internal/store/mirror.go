@@ -83,7 +83,7 @@ const batchSize = 500
 // namedRecords reads the records of a table with these ids.
 func (db *DB) namedRecords(ctx context.Context, workspace ident.ID, t *table, kind string, ids []ident.ID) (list []fact.Record, err error) {
 	for some := range slices.Chunk(ids, batchSize) {
-		b := begin(`SELECT `+t.selected()+` FROM `+t.name+` WHERE workspace_id = `, workspace)
+		b := newStatement(`SELECT `+t.selected()+` FROM `+t.name+` WHERE workspace_id = `, workspace)
 		in(b, `id`, some)
 		if list, err = db.readRecords(ctx, list, t, kind, b); err != nil {
 			return nil, err
@@ -107,7 +107,7 @@ func (db *DB) allRecords(ctx context.Context, workspace ident.ID) (list []fact.R
 // tableRecords reads the records of a table that match a condition, in batches.
 func (db *DB) tableRecords(ctx context.Context, workspace ident.ID, t *table, kind, condition string) (list []fact.Record, err error) {
 	for after := ""; ; after = string(list[len(list)-1].ID) {
-		b := begin(`SELECT `+t.selected()+` FROM `+t.name+` WHERE workspace_id = `, workspace)
+		b := newStatement(`SELECT `+t.selected()+` FROM `+t.name+` WHERE workspace_id = `, workspace)
 		b.add(condition + ` AND id > `)
 		b.value(after)
 		b.add(` ORDER BY id LIMIT `)
@@ -129,7 +129,7 @@ func (db *DB) readRecords(ctx context.Context, list []fact.Record, t *table, kin
 		return nil, toFault(fmt.Errorf("read records: %w", err))
 	}
 	for rows.Next() {
-		_, d, err := t.read(rows)
+		_, d, err := t.readRecord(rows)
 		if err != nil {
 			return nil, err
 		}
@@ -176,7 +176,7 @@ func (db *DB) Find(ctx context.Context, workspace ident.ID, kind string, ids []i
 	if kind == ingest.KindVariant {
 		linked = "creative_id"
 	}
-	b := begin(`SELECT id, `+linked+` FROM `+name+` WHERE workspace_id = `, workspace)
+	b := newStatement(`SELECT id, `+linked+` FROM `+name+` WHERE workspace_id = `, workspace)
 	in(b, `id`, ids)
 	rows, err := b.query(ctx, db.engine)
 	if err != nil {

@@ -8,13 +8,13 @@ import (
 	"fanfare/internal/ident"
 )
 
-var selectStandings = `SELECT ` + workspaceColumns + `, ` + userColumns + `, m.role, m.inactive_at
+var selectMembers = `SELECT ` + workspaceColumns + `, ` + userColumns + `, m.role, m.inactive_at
 FROM member m
 JOIN account_user u ON u.id = m.user_id
 JOIN workspace w ON w.id = m.workspace_id `
 
-func (s *Accounts) standings(ctx context.Context, where string, args ...any) ([]*account.Caller, error) {
-	rows, err := s.db.engine.Query(ctx, selectStandings+where, args...)
+func (s *Accounts) queryCallers(ctx context.Context, where string, args ...any) ([]*account.Caller, error) {
+	rows, err := s.db.engine.Query(ctx, selectMembers+where, args...)
 	if err != nil {
 		return nil, toFault(fmt.Errorf("read members: %w", err))
 	}
@@ -27,7 +27,7 @@ func (s *Accounts) standings(ctx context.Context, where string, args ...any) ([]
 
 // WorkspacesOf lists the workspaces where a user is an active member.
 func (s *Accounts) WorkspacesOf(ctx context.Context, user ident.ID) ([]account.WorkspaceRole, error) {
-	callers, err := s.standings(ctx, `WHERE m.user_id = $1 AND m.inactive_at IS NULL ORDER BY m.workspace_id`, string(user))
+	callers, err := s.queryCallers(ctx, `WHERE m.user_id = $1 AND m.inactive_at IS NULL ORDER BY m.workspace_id`, string(user))
 	if err != nil {
 		return nil, err
 	}
@@ -38,10 +38,10 @@ func (s *Accounts) WorkspacesOf(ctx context.Context, user ident.ID) ([]account.W
 	return list, nil
 }
 
-// Standing returns a user's membership in a workspace, nil if the user is no
-// member.
-func (s *Accounts) Standing(ctx context.Context, workspace, user ident.ID) (*account.Caller, error) {
-	list, err := s.standings(ctx, `WHERE m.workspace_id = $1 AND m.user_id = $2`, string(workspace), string(user))
+// MemberCaller returns a user's membership in a workspace, nil if the user is
+// no member.
+func (s *Accounts) MemberCaller(ctx context.Context, workspace, user ident.ID) (*account.Caller, error) {
+	list, err := s.queryCallers(ctx, `WHERE m.workspace_id = $1 AND m.user_id = $2`, string(workspace), string(user))
 	if err != nil || len(list) == 0 {
 		return nil, err
 	}

@@ -45,7 +45,7 @@ var upsertProvider = providerTable.upsert("workspace_id", "kind")
 
 // Put writes a provider with an audit entry.
 func (s *Providers) Put(ctx context.Context, p creative.Setup, cause record.Cause, at clock.Instant) error {
-	_, err := s.change(ctx, cause, at, "model_provider.set", p.Kind, func(tx Tx) (int64, error) {
+	_, err := s.writeAudited(ctx, cause, at, "model_provider.set", p.Kind, func(tx Tx) (int64, error) {
 		return tx.Exec(upsertProvider, string(p.Workspace), p.Kind, p.Settings, p.Sealed, int64(at))
 	})
 	return err
@@ -53,18 +53,18 @@ func (s *Providers) Put(ctx context.Context, p creative.Setup, cause record.Caus
 
 // Drop removes a provider and its API key, with an audit entry.
 func (s *Providers) Drop(ctx context.Context, workspace ident.ID, kind string, cause record.Cause, at clock.Instant) (bool, error) {
-	return s.change(ctx, cause, at, "model_provider.removed", kind, func(tx Tx) (int64, error) {
+	return s.writeAudited(ctx, cause, at, "model_provider.removed", kind, func(tx Tx) (int64, error) {
 		return tx.Exec(`DELETE FROM model_provider WHERE workspace_id = $1 AND kind = $2`, string(workspace), kind)
 	})
 }
 
-// change runs a statement and appends an audit entry if it changed rows.
-func (s *Providers) change(ctx context.Context, cause record.Cause, at clock.Instant, action, kind string, fn func(Tx) (int64, error)) (changed bool, err error) {
+// writeAudited runs a statement and appends an audit entry if it changed rows.
+func (s *Providers) writeAudited(ctx context.Context, cause record.Cause, at clock.Instant, action, kind string, fn func(Tx) (int64, error)) (changed bool, err error) {
 	entry, err := s.db.audit(cause, at, action, ident.ID(kind), 1)
 	if err != nil {
 		return false, err
 	}
-	err = s.db.write(ctx, func(tx Tx) error {
+	err = s.db.writeTx(ctx, func(tx Tx) error {
 		n, err := fn(tx)
 		changed = n > 0
 		if err != nil || !changed {

@@ -95,7 +95,8 @@ func (s *Quotas) count(ctx context.Context, workspace ident.ID, rule func(*ratel
 	s.running[workspace] = append(waiting, c)
 	s.mu.Unlock()
 	if !running {
-		// The requests that are counted with this one do not end with it.
+		// The requests that are counted in the same transaction must not end
+		// with this one's context.
 		go s.countAll(context.WithoutCancel(ctx), workspace)
 	}
 	select {

@@ -111,7 +111,7 @@ func (t *table) unranked(ctx context.Context, e Engine, workspace ident.ID, q pa
 
 // ids returns the ids of matching records. more extends the statement.
 func (t *table) ids(ctx context.Context, e Engine, workspace ident.ID, q page.Query, more func(*builder)) ([]string, error) {
-	b := begin(`SELECT id FROM `+t.name+` WHERE workspace_id = `, workspace)
+	b := newStatement(`SELECT id FROM `+t.name+` WHERE workspace_id = `, workspace)
 	b.where(t, workspace, q)
 	more(b)
 	rows, err := b.query(ctx, e)
@@ -155,7 +155,7 @@ func (t *table) pageAt(ctx context.Context, e Engine, workspace ident.ID, places
 
 // docsAt reads the records at the given places, by id.
 func (t *table) docsAt(ctx context.Context, e Engine, workspace ident.ID, places []page.Position) (map[string]record.Doc, error) {
-	b := begin(`SELECT `+t.selected()+` FROM `+t.name+` WHERE workspace_id = `, workspace)
+	b := newStatement(`SELECT `+t.selected()+` FROM `+t.name+` WHERE workspace_id = `, workspace)
 	ids := make([]string, len(places))
 	for i, place := range places {
 		ids[i] = place.ID
@@ -167,7 +167,7 @@ func (t *table) docsAt(ctx context.Context, e Engine, workspace ident.ID, places
 	}
 	docs := make(map[string]record.Doc, len(places))
 	for rows.Next() {
-		id, d, err := t.read(rows)
+		id, d, err := t.readRecord(rows)
 		if err != nil {
 			return nil, err
 		}

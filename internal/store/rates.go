@@ -126,7 +126,7 @@ func (s *Rates) effective(ctx context.Context, workspace ident.ID, q rates.Query
 
 // of reads the rates of one owner, in the order of lists.
 func (s *Rates) of(ctx context.Context, owner ident.ID, q rates.Query) ([]storedRate, error) {
-	b := begin(`SELECT day, currency, per_euro, carried FROM rate WHERE workspace_id = `, owner)
+	b := newStatement(`SELECT day, currency, per_euro, carried FROM rate WHERE workspace_id = `, owner)
 	if len(q.Currencies) > 0 {
 		in(b, `currency`, q.Currencies)
 	}
@@ -173,7 +173,7 @@ func (s *Rates) Put(ctx context.Context, published []rates.Rate, u rates.UpdateR
 	}
 	owner := save.Cause.Workspace
 	ids := s.db.eventIDs(len(save.Events))
-	err = s.db.write(ctx, func(tx Tx) error {
+	err = s.db.writeTx(ctx, func(tx Tx) error {
 		end, err := s.db.lockChain(tx, string(owner))
 		if err != nil {
 			return err

@@ -92,7 +92,7 @@ func (db *DB) save(ctx context.Context, w recordWrite) (record.Doc, error) {
 	if err != nil {
 		return record.Doc{}, err
 	}
-	return d, db.write(ctx, func(tx Tx) error { return db.saveIn(tx, &w, &log) })
+	return d, db.writeTx(ctx, func(tx Tx) error { return db.saveIn(tx, &w, &log) })
 }
 
 // saveIn is put within a transaction.
@@ -119,7 +119,7 @@ func (db *DB) saveRow(tx Tx, w *recordWrite) error {
 	if was.JSON == nil {
 		return w.table.add(tx, w.row)
 	}
-	ok, err := w.table.change(tx, w.row, was.Stamp)
+	ok, err := w.table.updateRecord(tx, w.row, was.Stamp)
 	if err == nil && !ok {
 		err = record.ErrRace
 	}
@@ -160,7 +160,8 @@ func (r records[T, P]) Load(ctx context.Context, workspace, id ident.ID) (*T, er
 	return v, nil
 }
 
-// stored returns a record as it was loaded, the zero value for a new one.
+// stored returns a record as it was when it was loaded, the zero value for a
+// new one.
 func stored[T any](c *record.Common) (v T, err error) {
 	if d := c.Stored(); d.JSON != nil {
 		err = decode(d.JSON, &v)
@@ -233,7 +234,7 @@ func (db *DB) StoredResponse(ctx context.Context, workspace ident.ID, key string
 		Fingerprint: rows.Text(), Status: int(rows.Int()), Resource: ident.ID(rows.Text()),
 		Doc: record.Doc{Stamp: record.Stamp{Version: rows.Int(), Rev: rows.Int()}},
 	}
-	a.Doc.JSON, err = document(rows, responseTable, key)
+	a.Doc.JSON, err = readDocument(rows, responseTable, key)
 	return a, err
 }
 
@@ -338,7 +339,7 @@ func (db *DB) reshapeStep(ctx context.Context, t *table, workspace, id string) (
 	// Every other write sets the checksum. So a missing checksum means that the
 	// document is still the one that was read.
 	complete := `UPDATE ` + t.name + ` SET checksum = $1 WHERE workspace_id = $2 AND id = $3 AND checksum IS NULL`
-	return progress, db.write(ctx, func(tx Tx) error {
+	return progress, db.writeTx(ctx, func(tx Tx) error {
 		for _, o := range old {
 			tx.Touch(t.topic(ident.ID(o.workspace), ident.ID(o.id)))
 			sum := checksum(o.doc.JSON)
@@ -384,7 +385,7 @@ func (db *DB) findOldDocs(ctx context.Context, t *table, workspace, id string) (
 		workspace = rows.Text()
 		shape := rows.Int()
 		_, known := rows.IntOrNull()
-		key, d, err := t.read(rows)
+		key, d, err := t.readRecord(rows)
 		id = string(key)
 		if errors.Is(err, ErrChecksum) {
 			continue

@@ -63,7 +63,7 @@ const deleteOldRows = `DELETE FROM result_rows WHERE (workspace_id, id, chunk) I
 func (s *Results) makeRoom(ctx context.Context, workspace ident.ID, more int) error {
 	for {
 		var deleted int64
-		err := s.db.write(ctx, func(tx Tx) (err error) {
+		err := s.db.writeTx(ctx, func(tx Tx) (err error) {
 			deleted, err = tx.Exec(deleteOldRows, string(workspace), max(maxResultChunks-more, 0))
 			return err
 		})
@@ -81,7 +81,7 @@ func (s *Results) Save(ctx context.Context, workspace ident.ID, k *analytics.Sto
 	}
 	for from := 0; ; from += resultChunks * resultRows {
 		last := from+resultChunks*resultRows >= len(k.Rows)
-		err := s.db.write(ctx, func(tx Tx) error {
+		err := s.db.writeTx(ctx, func(tx Tx) error {
 			if err := saveRows(tx, workspace, k, from); err != nil || !last {
 				return err
 			}
@@ -120,7 +120,7 @@ func (s *Results) Page(ctx context.Context, workspace, id ident.ID, offset, limi
 	if !head.Next() {
 		return nil, nil, 0, fault.Missing()
 	}
-	if meta, err = document(head, resultTable, string(id)); err != nil {
+	if meta, err = readDocument(head, resultTable, string(id)); err != nil {
 		return nil, nil, 0, err
 	}
 	total = int(head.Int())
@@ -134,7 +134,7 @@ func (s *Results) Page(ctx context.Context, workspace, id ident.ID, offset, limi
 		return nil, nil, 0, toFault(fmt.Errorf("read rows of a result: %w", err))
 	}
 	for chunks.Next() {
-		doc, err := document(chunks, resultRowsTable, string(id))
+		doc, err := readDocument(chunks, resultRowsTable, string(id))
 		if err != nil {
 			return nil, nil, 0, err
 		}

@@ -32,7 +32,7 @@ const (
 // and a new key if the newest is old; it keeps two older ones.
 func (db *DB) CursorKeys(ctx context.Context) ([][]byte, error) {
 	var keys [][]byte
-	err := db.write(ctx, func(tx Tx) error {
+	err := db.writeTx(ctx, func(tx Tx) error {
 		now := clock.At(db.now())
 		if _, err := tx.Exec(settingTable.insert+` ON CONFLICT (name) DO NOTHING`, cursorKeys, "", 0); err != nil {
 			return fmt.Errorf("prepare cursor keys: %w", err)
@@ -84,7 +84,7 @@ func (db *DB) setting(ctx context.Context, name string) (value string, at clock.
 
 // putSetting writes a setting.
 func (db *DB) putSetting(ctx context.Context, name, value string) error {
-	return db.write(ctx, func(tx Tx) error {
+	return db.writeTx(ctx, func(tx Tx) error {
 		_, err := tx.Exec(upsertSetting, name, value, int64(clock.At(db.now())))
 		return err
 	})
@@ -100,10 +100,10 @@ func (db *DB) MasterKey(ctx context.Context) (string, error) {
 	return id, err
 }
 
-// NoteMasterKey notes the id of the master key, unless one is noted, and returns
-// the noted one.
+// NoteMasterKey stores the id of the master key, unless one is stored, and
+// returns the stored one.
 func (db *DB) NoteMasterKey(ctx context.Context, id string) (noted string, err error) {
-	err = db.write(ctx, func(tx Tx) error {
+	err = db.writeTx(ctx, func(tx Tx) error {
 		if _, err := tx.Exec(`INSERT INTO setting (name, value, updated_at) VALUES ($1, $2, $3) ON CONFLICT (name) DO NOTHING`, masterKeySetting, id, int64(clock.At(db.now()))); err != nil {
 			return fmt.Errorf("note master key: %w", err)
 		}
@@ -119,7 +119,7 @@ func (db *DB) NoteMasterKey(ctx context.Context, id string) (noted string, err e
 	return noted, err
 }
 
-// ReplaceMasterKey notes another master key.
+// ReplaceMasterKey records another master key.
 func (db *DB) ReplaceMasterKey(ctx context.Context, id string) error {
 	return db.putSetting(ctx, masterKeySetting, id)
 }

@@ -162,8 +162,8 @@ func (s *SignIn) Invitations(ctx context.Context, workspace ident.ID, email stri
 	return s.tokens(ctx, `WHERE t.kind = 'invite' AND t.subject = $1 ORDER BY t.id`, email)
 }
 
-// Anybody reports whether any credential exists.
-func (s *SignIn) Anybody(ctx context.Context) (bool, error) {
+// HasCredentials reports whether any credential exists.
+func (s *SignIn) HasCredentials(ctx context.Context) (bool, error) {
 	rows, err := s.db.engine.Query(ctx, `SELECT kind FROM credential LIMIT 1`)
 	if err != nil {
 		return false, toFault(fmt.Errorf("look for credentials: %w", err))
@@ -173,7 +173,7 @@ func (s *SignIn) Anybody(ctx context.Context) (bool, error) {
 
 // Sweep deletes expired sessions, idle sessions and expired tokens.
 func (s *SignIn) Sweep(ctx context.Context, now, idle clock.Instant) error {
-	return s.db.write(ctx, func(tx Tx) error {
+	return s.db.writeTx(ctx, func(tx Tx) error {
 		if _, err := tx.Exec(`DELETE FROM session WHERE expires_at <= $1 OR used_at <= $2`, int64(now), int64(idle)); err != nil {
 			return fmt.Errorf("delete sessions: %w", err)
 		}
@@ -187,7 +187,7 @@ func (s *SignIn) Sweep(ctx context.Context, now, idle clock.Instant) error {
 // Rewrap passes the sealed secrets of all users to rewrap, stores the results
 // and returns how many changed.
 func (s *SignIn) Rewrap(ctx context.Context, rewrap func(string) (string, error)) (moved int, err error) {
-	err = s.db.write(ctx, func(tx Tx) error {
+	err = s.db.writeTx(ctx, func(tx Tx) error {
 		moved = 0
 		rows, err := tx.Query(`SELECT kind, id, sealed FROM credential WHERE sealed <> ''`)
 		if err != nil {
@@ -214,8 +214,8 @@ func (s *SignIn) Rewrap(ctx context.Context, rewrap func(string) (string, error)
 }
 
 // Save writes a change and its audit entries in one transaction.
-func (s *SignIn) Save(ctx context.Context, c signin.Change) error {
-	return s.db.write(ctx, func(tx Tx) error {
+func (s *SignIn) Save(ctx context.Context, c signin.UserChange) error {
+	return s.db.writeTx(ctx, func(tx Tx) error {
 		err := s.apply(tx, c)
 		if taken := (*UniqueError)(nil); errors.As(err, &taken) {
 			return fmt.Errorf("%w: %w", record.ErrRace, err)
@@ -224,12 +224,12 @@ func (s *SignIn) Save(ctx context.Context, c signin.Change) error {
 	})
 }
 
-func (s *SignIn) apply(tx Tx, c signin.Change) error {
+func (s *SignIn) apply(tx Tx, c signin.UserChange) error {
 	chains, err := s.lockAuditChains(tx, c)
 	if err != nil {
 		return err
 	}
-	for _, step := range []func(Tx, signin.Change) error{useTokens, joinWorkspaces, changeCredentials, changeSessions, keepToken} {
+	for _, step := range []func(Tx, signin.UserChange) error{useTokens, joinWorkspaces, changeCredentials, changeSessions, keepToken} {
 		if err := step(tx, c); err != nil {
 			return err
 		}
@@ -263,7 +263,7 @@ type chain struct {
 // lockAuditChains locks the audit logs that a change extends, first and in
 // sorted order, so that concurrent changes wait for each other without a
 // deadlock.
-func (s *SignIn) lockAuditChains(tx Tx, c signin.Change) ([]chain, error) {
+func (s *SignIn) lockAuditChains(tx Tx, c signin.UserChange) ([]chain, error) {
 	if c.Action == "" {
 		return nil, nil
 	}
@@ -302,7 +302,7 @@ func requireRow(n int64, err, none error) error {
 	return err
 }
 
-func useTokens(tx Tx, c signin.Change) error {
+func useTokens(tx Tx, c signin.UserChange) error {
 	for _, hash := range c.Burn {
 		n, err := tx.Exec(`DELETE FROM token WHERE hash = $1`, hash.String())
 		if err := requireRow(n, err, signin.ErrTokenUsed); err != nil {
@@ -335,7 +335,7 @@ AND user_id IN (SELECT m.user_id FROM member m WHERE m.workspace_id = $4 AND m.i
 
 var joinMember = upsertMember + ` WHERE member.inactive_at IS NOT NULL`
 
-func joinWorkspaces(tx Tx, c signin.Change) error {
+func joinWorkspaces(tx Tx, c signin.UserChange) error {
 	for _, j := range c.Join {
 		if j.New != nil {
 			u, err := addUserTo(tx, j.Workspace, account.User{ID: j.New.ID, Email: j.Email, Name: j.New.Name, CreatedAt: c.At})
@@ -357,7 +357,7 @@ func joinWorkspaces(tx Tx, c signin.Change) error {
 	return nil
 }
 
-func changeCredentials(tx Tx, c signin.Change) error {
+func changeCredentials(tx Tx, c signin.UserChange) error {
 	if c.Name != "" {
 		if _, err := tx.Exec(`UPDATE account_user SET name = $1 WHERE id = $2`, c.Name, string(c.User)); err != nil {
 			return fmt.Errorf("rename user: %w", err)
@@ -389,7 +389,7 @@ func putCredential(tx Tx, user ident.ID, k signin.Credential) error {
 const switchSession = `UPDATE session SET current_workspace = $1 WHERE id = $2 AND user_id = $3
 AND user_id IN (SELECT m.user_id FROM member m WHERE m.workspace_id = $4 AND m.inactive_at IS NULL)`
 
-func changeSessions(tx Tx, c signin.Change) error {
+func changeSessions(tx Tx, c signin.UserChange) error {
 	if err := endSessions(tx, c); err != nil {
 		return fmt.Errorf("end sessions: %w", err)
 	}
@@ -414,7 +414,7 @@ func changeSessions(tx Tx, c signin.Change) error {
 	return nil
 }
 
-func endSessions(tx Tx, c signin.Change) error {
+func endSessions(tx Tx, c signin.UserChange) error {
 	switch {
 	case c.End == nil:
 		return nil
@@ -432,7 +432,7 @@ func tokenValues(t *signin.Token) []any {
 	return []any{t.Hash.String(), string(t.ID), t.Kind, string(t.WorkspaceID), t.Subject, t.Doc, 0, int64(t.CreatedAt), int64(t.ExpiresAt)}
 }
 
-func keepToken(tx Tx, c signin.Change) error {
+func keepToken(tx Tx, c signin.UserChange) error {
 	t := c.Keep
 	if t == nil {
 		return nil

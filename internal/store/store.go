@@ -130,8 +130,8 @@ func (db *DB) Skew(ctx context.Context) (time.Duration, error) {
 	return time.UnixMicro(rows.Int()).Sub(db.now()), nil
 }
 
-// write runs a transaction and maps database errors to faults.
-func (db *DB) write(ctx context.Context, fn func(Tx) error) error {
+// writeTx runs a transaction and maps database errors to faults.
+func (db *DB) writeTx(ctx context.Context, fn func(Tx) error) error {
 	var entries int64
 	var recorded *FactsMark
 	err := db.engine.Write(ctx, func(tx Tx) error {

@@ -98,7 +98,7 @@ type sorting struct {
 	null bool
 }
 
-// row holds the values of a record to be written.
+// row has the values of a record to write.
 type row struct {
 	workspace, id ident.ID
 	stamp         record.Stamp
@@ -246,16 +246,17 @@ func (t *table) readDoc(ctx context.Context, e Engine, workspace, id ident.ID) (
 	if !rows.Next() {
 		return record.Doc{}, notFound(e)
 	}
-	_, d, err := t.read(rows)
+	_, d, err := t.readRecord(rows)
 	return d, err
 }
 
-// read reads a row of the selected columns. The id is valid as long as rows.
-func (t *table) read(rows *Rows) (id []byte, d record.Doc, err error) {
+// readRecord reads a row of the selected columns. The id is valid as long as
+// rows.
+func (t *table) readRecord(rows *Rows) (id []byte, d record.Doc, err error) {
 	id = rows.Bytes()
 	d.Stamp = record.Stamp{Version: rows.Int(), Rev: rows.Int()}
 	shape := rows.Int()
-	if d.JSON, err = document(rows, t, id); err != nil || shape == t.shape {
+	if d.JSON, err = readDocument(rows, t, id); err != nil || shape == t.shape {
 		return id, d, err
 	}
 	if d.JSON, err = t.reshape(d.JSON); err != nil {
@@ -329,9 +330,9 @@ func (t *table) written(r row) []any {
 	return append(append(args, r.columns...), r.doc, checksum(r.doc))
 }
 
-// change updates a record if its stamp is still was, and reports whether it
-// was.
-func (t *table) change(tx Tx, r row, was record.Stamp) (bool, error) {
+// updateRecord updates a record if its stamp is still was, and reports whether
+// it was.
+func (t *table) updateRecord(tx Tx, r row, was record.Stamp) (bool, error) {
 	args := append(t.written(r), string(r.workspace), string(r.id), was.Version, was.Rev)
 	n, err := tx.Exec(t.update, args...)
 	if err != nil {

@@ -52,12 +52,12 @@ func ExamineChanges(ctx context.Context, db *store.DB, path string, now time.Tim
 	case found.Lost > 0:
 		return fmt.Sprintf("%d acknowledged changes are missing from the database, by the count in fanfare.db-audit: its log was damaged, or an older copy of the file is in its place; compare with a backup, or put the right file back before the next start", found.Lost), false, nil
 	case found.UncountedAt != 0:
-		return "the file fanfare.db-audit, which counts the acknowledged changes, is missing or damaged, so that nobody knows whether changes are missing from the database: compare with a backup", false, nil
+		return "the file fanfare.db-audit, which counts the acknowledged changes, is missing or damaged, so it is unknown whether changes are missing from the database: compare with a backup", false, nil
 	}
 	if text := message(m, now); text != "" {
 		return text, false, nil
 	}
-	return "none are missing by the count in fanfare.db-audit; older copies of both files, of the same time, cannot be told from these", true, nil
+	return "none are missing, by the count in fanfare.db-audit; this check cannot detect that both files were replaced by older copies of the same time", true, nil
 }
 
 // Guard checks the database file of a server. With another engine than SQLite it

@@ -68,8 +68,8 @@ func (s *server) change(t *testing.T, n int) {
 	}
 }
 
-// told counts the lines of the log with a text.
-func (s *server) told(text string) int { return strings.Count(s.log.String(), text) }
+// countLogged counts the lines of the log with a text.
+func (s *server) countLogged(text string) int { return strings.Count(s.log.String(), text) }
 
 func copyFile(t *testing.T, from, to string) {
 	t.Helper()
@@ -96,7 +96,7 @@ func TestLostChanges(t *testing.T) {
 	s.close()
 
 	s = open(t, path, clock)
-	if text := s.ChangesLost(); text != "" || s.told("missing") != 0 {
+	if text := s.ChangesLost(); text != "" || s.countLogged("missing") != 0 {
 		t.Errorf("nothing is missing: got %q, log %s", text, &s.log)
 	}
 	s.close()
@@ -110,7 +110,7 @@ func TestLostChanges(t *testing.T) {
 		if text, ok, err := storefile.ExamineChanges(t.Context(), s.DB, path, clock.Now()); err != nil || ok || !strings.Contains(text, want) {
 			t.Errorf("start %d: got %q, %v, %v want %q", i, text, ok, err, want)
 		}
-		if got := s.told("acknowledged changes are missing"); got != logged {
+		if got := s.countLogged("acknowledged changes are missing"); got != logged {
 			t.Errorf("start %d: logged %d times want %d: %s", i, got, logged, &s.log)
 		}
 		s.close()
@@ -141,7 +141,7 @@ func TestWatch(t *testing.T) {
 				t.Errorf("%s: %v", what, err)
 			}
 		}
-		if gone, here := s.told("removed or replaced: the server"), s.told("is back"); gone != removed || here != back {
+		if gone, here := s.countLogged("removed or replaced: the server"), s.countLogged("is back"); gone != removed || here != back {
 			t.Errorf("%s: logged %d and %d times want %d and %d: %s", what, gone, here, removed, back, &s.log)
 		}
 	}
@@ -178,7 +178,7 @@ func TestDamage(t *testing.T) {
 	}
 	s = open(t, path, clock)
 	defer s.close()
-	if s.told("database file is damaged") != 1 {
+	if s.countLogged("database file is damaged") != 1 {
 		t.Errorf("got log %s want the damage", &s.log)
 	}
 	if err := s.DB.Ready(t.Context()); err == nil {

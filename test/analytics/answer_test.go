@@ -184,7 +184,7 @@ func singleRowDifferences(q *testQuery, got *queryReplyRow, want *expectedRow) (
 	return append(list, metricDifferences(q.Metrics, got.Metrics, got.Previous, got.Change, want, q.Compare != nil)...)
 }
 
-// metaDifferences returns what is wrong besides the rows.
+// metaDifferences returns the problems outside the rows.
 func metaDifferences(b *referenceData, q *testQuery, a *queryReply, want *expectedResult) (list []string) {
 	bad := func(what string, got, want any) {
 		list = append(list, fmt.Sprintf("%s: got %v want %v", what, got, want))

@@ -218,7 +218,7 @@ func TestAccounts(t *testing.T) {
 			t.Errorf("got %+v want the %s refused", e.Details, field)
 		}
 	}
-	// Nobody has to repeat it, and the id names the source as well.
+	// A later call need not repeat it, and the id names the source as well.
 	if in := ingestAnswer(c.Do("POST", feedTarget+"?source="+*first.ConnectionID, `[{"date":"2026-11-02","account_id":"a","spend":5}]`)); *in.ConnectionID != *first.ConnectionID {
 		t.Errorf("got connection %s want %s", *in.ConnectionID, *first.ConnectionID)
 	}

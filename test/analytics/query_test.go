@@ -57,7 +57,7 @@ func (g *testWorkspace) sendQuery(q *testQuery, headers ...string) *fanfaretest.
 	return g.Do("POST", "/v1/analytics/query", body, headers...)
 }
 
-// checkQuery sends a query and returns what is wrong with the answer.
+// checkQuery sends a query and returns the problems of the answer.
 func (g *testWorkspace) checkQuery(q *testQuery) []string {
 	want := g.evaluate(q)
 	if len(want.rows) > 10_000 {

@@ -138,7 +138,7 @@ type writer struct {
 	unansweredCreate *campaign
 }
 
-// errServerGone is returned if the server does not answer any more.
+// errServerGone is returned if the server no longer answers.
 var errServerGone = errors.New("the server is gone")
 
 // run writes until the server is gone.

@@ -128,7 +128,7 @@ func (s *testServer) refuseKept(old string) {
 	}
 	_, before := s.query()
 	for file, says := range map[string]string{
-		filepath.Join(other.data, "facts.duckdb.old"): "is of another installation",
+		filepath.Join(other.data, "facts.duckdb.old"): "belongs to another installation",
 		half: "the facts stay as they were",
 	} {
 		out := s.server.Run("facts", "restore", file)

@@ -17,9 +17,9 @@ import (
 // mounts it.
 const smallDiskEnv = "FANFARE_SMALL_DISK"
 
-// TestDrillFullDisk ends a server with SIGKILL on a file system without a free
-// byte. The next start works or says how much space it needs and where, and
-// nothing is lost. A process of its own mounts the file system.
+// TestDrillFullDisk ends a server with SIGKILL on a full file system. The next
+// start works, or says how much space it needs and where, and nothing is lost.
+// A separate process mounts the file system.
 func TestDrillFullDisk(t *testing.T) {
 	t.Parallel()
 	if dir := os.Getenv(smallDiskEnv); dir != "" {
@@ -93,7 +93,7 @@ func killOnFullDisk(t *testing.T, dir string) {
 	s.server.Stop()
 }
 
-// nobody is a user who owns nothing.
+// nobody is a user without files.
 const nobody = 65534
 
 // TestDrillDenied takes the right to use a file away. Doctor names the file and
@@ -116,7 +116,7 @@ func TestDrillDenied(t *testing.T) {
 			}
 			s.mustContain(out, "FAIL  "+check, "permission denied", "chmod u+rwX "+file)
 			s.mustLack(out, "facts restore", "compare with a backup")
-			// A start notes no loss either.
+			// A start reports no loss either.
 			if out, err = run("workspace", "list"); err != nil {
 				t.Errorf("%v\n%s", err, out)
 			}

@@ -252,7 +252,7 @@ func (s *testServer) reset(first string) {
 	if out.Code != 0 {
 		s.t.Fatalf("facts reset: %+v", out)
 	}
-	s.mustContain(out.Out, "has to be sent again", "con_")
+	s.mustContain(out.Out, "Send the data of these connections again", "con_")
 	status, body := s.query()
 	if status != http.StatusOK {
 		s.t.Errorf("after the reset: %d %s", status, body)
@@ -299,7 +299,7 @@ func TestDrillFactsRestore(t *testing.T) {
 	if out := s.server.Run("backup", "create", backup); out.Code != 0 {
 		t.Fatalf("%+v", out)
 	}
-	// A backup that is missing or damaged leaves everything as it was.
+	// A restore from a missing or damaged backup leaves everything unchanged.
 	text, err := os.ReadFile(backup)
 	if err != nil {
 		t.Fatal(err)
@@ -369,7 +369,7 @@ func TestDrillFactsRestore(t *testing.T) {
 	if out.Code != 0 {
 		t.Fatalf("restore: %+v", out)
 	}
-	s.mustContain(out.Errors, "warning: there are metrics in "+whole.data, "kept in "+facts+".old", "send your own data again")
+	s.mustContain(out.Errors, "warning: "+whole.data+" had metrics", "kept in "+facts+".old", "send your own data again")
 	if kept, err := os.ReadFile(facts + ".old"); err != nil || !bytes.Equal(kept, before) {
 		t.Errorf("the facts of before were not kept: %v", err)
 	}

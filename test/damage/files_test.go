@@ -18,8 +18,8 @@ import (
 )
 
 // TestDrillDatabaseGone removes and replaces files of the database under a
-// running server. From then on it acknowledges no change, it is not ready, and
-// it says which file to put back. With the file in its place it goes on.
+// running server. From then on it acknowledges no change, is not ready, and
+// names the file to put back. After the file is back, it works again.
 func TestDrillDatabaseGone(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

@@ -146,8 +146,8 @@ func TestDrillIngestLost(t *testing.T) {
 	s.server.Stop()
 }
 
-// TestDrillCount removes and damages the count of changes. Nobody knows then
-// whether changes are missing, which is told and blocks nothing.
+// TestDrillCount removes and damages the count of changes. It is then unknown
+// whether changes are missing. That is reported and blocks nothing.
 func TestDrillCount(t *testing.T) {
 	t.Parallel()
 	s := newTestServer(t)
@@ -157,15 +157,15 @@ func TestDrillCount(t *testing.T) {
 		"garbage":        func() error { return os.WriteFile(count, []byte(strings.Repeat("?", 40)), 0o600) },
 		"another number": func() error { return changeByte(count, 5) },
 	} {
-		// Beside a server, which knows the count and writes it when it stops.
+		// A running server knows the count and writes it when it stops.
 		if err := damage(); err != nil {
 			t.Fatal(err)
 		}
-		s.mustContain(s.server.Run("doctor").Out, "warn  changes", "is missing or damaged, so that nobody knows")
+		s.mustContain(s.server.Run("doctor").Out, "warn  changes", "is missing or damaged, so it is unknown")
 		s.server.Stop()
 		_ = damage() // a file that was removed is still gone
 		out := s.server.Run("doctor")
-		s.mustContain(out.Out, "warn  changes", "is missing or damaged, so that nobody knows")
+		s.mustContain(out.Out, "warn  changes", "is missing or damaged, so it is unknown")
 		if out.Code != 0 {
 			t.Errorf("%s: %+v", name, out)
 		}
@@ -207,9 +207,9 @@ func (s *testServer) stopOverwritten(codes ...int) {
 	}
 }
 
-// TestDrillOverwrittenUnderLoad writes over a file of the database while callers
-// read and write. No answer has what the other file has, and the next start does not
-// mix the files.
+// TestDrillOverwrittenUnderLoad overwrites a file of the database while callers
+// read and write. No response has data of the other file, and the next start
+// does not mix the files.
 func TestDrillOverwrittenUnderLoad(t *testing.T) {
 	t.Parallel()
 	for _, file := range []string{"fanfare.db", "fanfare.db-wal"} {

@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// TestDrillOwnWrites does everything at once that writes to the files of a
-// running server or reads them as a whole. The server never takes its own writes
-// for those of another program.
+// TestDrillOwnWrites runs everything concurrently that writes to the files of a
+// running server or reads them as a whole. The server never takes its own
+// writes for those of another program.
 func TestDrillOwnWrites(t *testing.T) {
 	t.Parallel()
 	s := newTestServer(t)

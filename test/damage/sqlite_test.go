@@ -63,7 +63,7 @@ func TestDrillPages(t *testing.T) {
 		s.inspect() // meets the damage
 		s.checkRefused(s.inspect())
 		s.stopDamaged()
-		// The next start knows it before anybody asks.
+		// The next start finds the damage before the first request.
 		s.startAnyway()
 		s.mustContain(s.server.Log.String(), "database file is damaged", "fanfare backup restore")
 		s.checkRefused(s.inspect())
@@ -99,7 +99,8 @@ func TestDrillIndex(t *testing.T) {
 		if v.ready != http.StatusServiceUnavailable || v.create != http.StatusServiceUnavailable || v.doctor.Code == 0 || v.backup.Code == 0 {
 			t.Errorf("saw %+v", v)
 		}
-		// What is found is right; that something does not exist cannot be told.
+		// Records that are found are right. Whether a record is missing cannot
+		// be determined.
 		for path, want := range map[string]int{
 			"/v1/campaigns/" + s.active[0]: http.StatusOK, "/v1/campaigns": http.StatusServiceUnavailable,
 			"/v1/campaigns/cmp_00000000000000000000000000": http.StatusServiceUnavailable, "/v1/audiences": http.StatusServiceUnavailable,

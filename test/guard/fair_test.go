@@ -23,10 +23,10 @@ func manyRows() string {
 }
 
 // TestDrillOneTenant has one tenant query, send rows and import files as fast
-// as it can. Another one does the same at the speed of a person, and pauses a
-// campaign on a new connection each time. A pause succeeds at once; the rest may
-// be told to come back later and then succeeds, and is never found to be at
-// fault itself.
+// as it can. Another tenant does the same at the speed of a person, and pauses
+// a campaign on a new connection each time. A pause succeeds immediately. Other
+// requests may get a time to retry and then succeed. They never get an error
+// that blames this tenant.
 func TestDrillOneTenant(t *testing.T) {
 	rounds := 3
 	if fullDrill {
@@ -96,10 +96,9 @@ func (s *drillServer) newCampaign(key string) string {
 	return ids[i]
 }
 
-// TestDrillManyWorkspaces has one person send as many rows as possible with ten
-// workspaces, while somebody else sends one row. Turns are shared with the
-// person, not with each of the workspaces: at most the calls that run already
-// are answered first.
+// TestDrillManyWorkspaces has one user send as many rows as possible with ten
+// workspaces, while another user sends one row. Users share turns, not
+// workspaces: at most the calls that already run are answered first.
 func TestDrillManyWorkspaces(t *testing.T) {
 	const workspaces, calls, rounds, most = 10, 3, 3, 4
 	s := startDrillServer(t, "")

@@ -94,7 +94,7 @@ func dumpStore(t *testing.T, e store.Engine) []byte {
 // fail once. The caller gets the error, no partial change remains, and the same
 // change succeeds afterwards.
 func TestFaultLoop(t *testing.T) {
-	type world struct {
+	type faultCase struct {
 		*fanfaretest.Tenant
 		w   *fanfaretest.Service
 		acc *account.Service
@@ -102,61 +102,61 @@ func TestFaultLoop(t *testing.T) {
 	}
 	op := fanfaretest.Operator
 	ctx := t.Context()
-	counter := func(f func(q *store.Quotas, id ident.ID, l ratelimit.Limits, now time.Time) error) func(*world) error {
-		return func(x *world) error {
+	counter := func(f func(q *store.Quotas, id ident.ID, l ratelimit.Limits, now time.Time) error) func(*faultCase) error {
+		return func(x *faultCase) error {
 			return f(x.w.App.DB.Quotas(), x.Workspace, ratelimit.Limits{PerMinute: 5, PerDay: 9}, x.w.Clock.Now())
 		}
 	}
-	remove := func(x *world) error {
+	remove := func(x *faultCase) error {
 		_, err := x.acc.Remove(ctx, op, x.Workspace, "bob@example.com")
 		return err
 	}
 	tests := []struct {
 		name   string
-		before func(*world) error
-		change func(*world) error
+		before func(*faultCase) error
+		change func(*faultCase) error
 		// many says that it consists of several changes, each atomic.
 		many bool
 	}{
-		{name: "create workspace", change: func(x *world) error {
+		{name: "create workspace", change: func(x *faultCase) error {
 			_, err := x.acc.CreateWorkspace(ctx, op, account.NewWorkspace{Name: "n", Plan: "growth", Owner: "new@example.com", Currency: "EUR", Timezone: "UTC"})
 			return err
 		}},
-		{name: "plan", change: func(x *world) error { _, err := x.acc.SetPlan(ctx, op, x.Workspace, "growth"); return err }},
-		{name: "suspend", change: func(x *world) error { _, err := x.acc.Suspend(ctx, op, x.Workspace, true); return err }},
-		{name: "members", change: func(x *world) error { _, err := x.acc.Members(ctx, x.Workspace); return err }},
-		{name: "add member", change: func(x *world) error {
+		{name: "plan", change: func(x *faultCase) error { _, err := x.acc.SetPlan(ctx, op, x.Workspace, "growth"); return err }},
+		{name: "suspend", change: func(x *faultCase) error { _, err := x.acc.Suspend(ctx, op, x.Workspace, true); return err }},
+		{name: "members", change: func(x *faultCase) error { _, err := x.acc.Members(ctx, x.Workspace); return err }},
+		{name: "add member", change: func(x *faultCase) error {
 			_, err := x.acc.AddMember(ctx, op, x.Workspace, "eve@example.com", "admin", true)
 			return err
 		}},
-		{name: "role", change: func(x *world) error {
+		{name: "role", change: func(x *faultCase) error {
 			_, err := x.acc.SetRole(ctx, op, x.Workspace, "bob@example.com", "viewer")
 			return err
 		}},
 		{name: "remove", change: remove},
-		{name: "come back too late", before: func(x *world) error {
+		{name: "come back too late", before: func(x *faultCase) error {
 			defer x.w.Clock.Advance(31 * day)
 			return remove(x)
-		}, change: func(x *world) error {
+		}, change: func(x *faultCase) error {
 			_, err := x.acc.AddMember(ctx, op, x.Workspace, "bob@example.com", "viewer", false)
 			return err
 		}, many: true},
-		{name: "create key", change: func(x *world) error {
+		{name: "create key", change: func(x *faultCase) error {
 			_, _, err := x.acc.CreateKey(ctx, op, x.Workspace, "bob@example.com", account.KeyOptions{Name: "k", Scopes: account.Scopes{"campaigns": account.Read}, Addresses: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}})
 			return err
 		}},
-		{name: "rotate", change: func(x *world) error {
+		{name: "rotate", change: func(x *faultCase) error {
 			_, _, err := x.acc.Rotate(ctx, op, x.Workspace, x.key.ID, time.Hour)
 			return err
 		}},
-		{name: "revoke", change: func(x *world) error {
+		{name: "revoke", change: func(x *faultCase) error {
 			_, err := x.acc.Revoke(ctx, op, x.Workspace, x.key.ID, "test")
 			return err
 		}},
-		{name: "keys", change: func(x *world) error { _, err := x.acc.Keys(ctx, x.Workspace); return err }},
-		{name: "sweep", before: func(x *world) error { x.w.Clock.Advance(20 * day); return nil }, change: func(x *world) error { return x.w.App.Keys.Sweep(ctx) }, many: true},
-		{name: "sweep a year later", before: func(x *world) error { x.w.Clock.Advance(400 * day); return nil }, change: func(x *world) error { return x.w.App.Keys.Sweep(ctx) }, many: true},
-		{name: "flush", change: func(x *world) error {
+		{name: "keys", change: func(x *faultCase) error { _, err := x.acc.Keys(ctx, x.Workspace); return err }},
+		{name: "sweep", before: func(x *faultCase) error { x.w.Clock.Advance(20 * day); return nil }, change: func(x *faultCase) error { return x.w.App.Keys.Sweep(ctx) }, many: true},
+		{name: "sweep a year later", before: func(x *faultCase) error { x.w.Clock.Advance(400 * day); return nil }, change: func(x *faultCase) error { return x.w.App.Keys.Sweep(ctx) }, many: true},
+		{name: "flush", change: func(x *faultCase) error {
 			c, err := x.w.App.Keys.Caller(ctx, account.HashSecret(x.Key))
 			if err != nil {
 				return err
@@ -164,7 +164,7 @@ func TestFaultLoop(t *testing.T) {
 			x.w.App.Keys.Used(c, netip.MustParseAddr("10.0.0.1"), "agent", x.w.Clock.Now())
 			return x.w.App.Keys.Flush(ctx)
 		}},
-		{name: "look up", change: func(x *world) error {
+		{name: "look up", change: func(x *faultCase) error {
 			x.w.App.Keys.Forget()
 			_, err := x.w.App.Keys.Caller(ctx, account.HashSecret(x.Key))
 			return err
@@ -193,7 +193,7 @@ func TestFaultLoop(t *testing.T) {
 			t.Parallel()
 			e := &faultyEngine{Engine: fanfaretest.SQLite(t)}
 			w := fanfaretest.New(t, e)
-			x := &world{w.Tenant(account.Starter), w, w.App.Accounts, account.Key{}}
+			x := &faultCase{w.Tenant(account.Starter), w, w.App.Accounts, account.Key{}}
 			if _, err := x.acc.AddMember(ctx, op, x.Workspace, "bob@example.com", "editor", false); err != nil {
 				t.Fatal(err)
 			}
@@ -252,14 +252,14 @@ func TestOutage(t *testing.T) {
 	}
 	rec := sendPlain(w, newRequest(t.Context(), a.Client, "GET", "/v1", nil), true)
 	wantRefused(t, rec.Code, rec.Header(), rec.Body.Bytes(), false)
-	if !strings.Contains(w.Log.String(), "revoke exposed key") {
+	if !strings.Contains(w.Log.String(), "api key revocation failed") {
 		t.Error("got nothing in the log about the key that could not be revoked")
 	}
 	// The quota events cannot be written, which is no error for the caller.
 	for range 8 {
 		a.Do("GET", "/v1", nil).Want(200)
 	}
-	if !strings.Contains(w.Log.String(), "write quota event") {
+	if !strings.Contains(w.Log.String(), "quota event not written") {
 		t.Error("got nothing in the log about the event that could not be written")
 	}
 	e.n.Store(0)

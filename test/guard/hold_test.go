@@ -127,10 +127,11 @@ func stalledRequest(path, key string) string {
 	return "POST " + path + " HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAuthorization: Bearer " + key + "\r\nContent-Length: 60000\r\n\r\n{"
 }
 
-// TestDrillHeldConnections fills the server with connections that hold requests:
-// bodies that do not arrive and responses that nobody reads. Each pause of a
-// caller with a key gets in, over a new connection, and so does everything else.
-// A request with a key whose body is still arriving is not closed for them.
+// TestDrillHeldConnections fills the server with connections that block: bodies
+// that do not arrive and responses that no client reads. Every pause of a
+// caller with a key is served over a new connection, and so are all other
+// requests. A connection with a key whose body is still arriving is not closed
+// for them.
 func TestDrillHeldConnections(t *testing.T) {
 	t.Parallel()
 	const most = 100

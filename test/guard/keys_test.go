@@ -125,7 +125,7 @@ func TestK3Query(t *testing.T) {
 			if got := revokeReason(t, w, secret); got != tt.reason {
 				t.Errorf("got revoked for %q, want %q", got, tt.reason)
 			}
-			if log := w.Log.String(); !strings.Contains(log, "an API key was sent where others can read it") || strings.Contains(log, secret) {
+			if log := w.Log.String(); !strings.Contains(log, "api key exposed") || strings.Contains(log, secret) {
 				t.Errorf("got log %s, want a warning without the key", log)
 			}
 			want := 0

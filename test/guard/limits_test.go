@@ -293,8 +293,9 @@ func TestR4R5R6Headers(t *testing.T) {
 	})
 }
 
-// TestR5NeverEarly: for any fraction of a second, a caller who waits as told is
-// admitted, and both headers name the same time.
+// TestR5NeverEarly checks that a caller who waits for the time of the response
+// is admitted, for any fraction of a second, and that both headers have the
+// same time.
 func TestR5NeverEarly(t *testing.T) {
 	w := fanfaretest.New(t, nil, withStarterLimits(ratelimit.Limits{PerMinute: 1, PerDay: 40}))
 	a := w.Tenant(account.Starter)

@@ -18,7 +18,7 @@ import (
 	"fanfare/internal/record"
 )
 
-// heldEvents holds every read of events until release is closed.
+// heldEvents blocks every read of events until release is closed.
 type heldEvents struct {
 	httpapi.Events
 	arrived, release chan struct{}
@@ -36,7 +36,7 @@ func (h *heldEvents) Doc(ctx context.Context, workspace, id ident.ID, restricted
 	return h.Events.Doc(ctx, workspace, id, restricted)
 }
 
-// heldPath is a path whose request heldEvents holds without a turn.
+// heldPath is a path whose request heldEvents blocks without a turn.
 const heldPath = "/v1/events/evt_01m7eed1vefd8s63tzyycmefqz"
 
 // TestR9Shedding: an overloaded node returns 503 and spends no quota, but
@@ -149,8 +149,8 @@ func TestR9FoundersShare(t *testing.T) {
 	running.Wait()
 }
 
-// TestR9LastPlaces: people of whom nothing else runs have the last eighth of the
-// places for themselves, also if several others together take all the rest.
+// TestR9LastPlaces checks that founders without running requests have the last
+// eighth of the places, also if several other founders take all other places.
 func TestR9LastPlaces(t *testing.T) {
 	t.Parallel()
 	w := fanfaretest.New(t, nil)
@@ -213,9 +213,9 @@ func TestR9WaitingTakesNoPlace(t *testing.T) {
 	}
 }
 
-// TestDrillPlaces has one person with three workspaces send rows, lists and
-// pauses to a node that works on 16 requests at once. Somebody else is served,
-// and nobody's pause is refused.
+// TestDrillPlaces has one user with three workspaces send rows, lists and
+// pauses to a node that works on 16 requests at once. Another user is served,
+// and no pause is refused.
 func TestDrillPlaces(t *testing.T) {
 	const each = 12
 	rounds := 20

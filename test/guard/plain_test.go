@@ -129,8 +129,8 @@ func TestS4Many(t *testing.T) {
 	b.Do("GET", "/v1", nil).WantError(401, "api_key_revoked")
 }
 
-// TestS7HSTS: only with a public certificate, and never for localhost or an IP
-// address.
+// TestS7HSTS checks that the HSTS header is sent only with a public
+// certificate, and never for localhost or an IP address.
 func TestS7HSTS(t *testing.T) {
 	for host, want := range map[string]bool{
 		"api.example.com": true, "api.example.com:8443": true, "fanfare.test": true, "API.Example.COM": true,

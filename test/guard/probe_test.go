@@ -21,11 +21,11 @@ import (
 
 // prober calls as one tenant with ids and names of another.
 type prober struct {
-	t      *testing.T
-	world  *fanfaretest.Service
-	a, b   *busyTenant
-	role   string
-	client *fanfaretest.Client
+	t       *testing.T
+	service *fanfaretest.Service
+	a, b    *busyTenant
+	role    string
+	client  *fanfaretest.Client
 	// sampleEvery makes only one in so many probes.
 	sampleEvery, turn int
 	probes, missing   int
@@ -62,7 +62,7 @@ func (p *prober) call(method, target string, body any, named string, headers ...
 	if isFile {
 		r.Header.Set("Content-Type", bytesOf.media)
 	}
-	rec := serveRequest(p.world, r)
+	rec := serveRequest(p.service, r)
 	p.probes++
 	if rec.Code == http.StatusNotFound && bytes.Contains(rec.Body.Bytes(), []byte(`"not_found"`)) {
 		p.missing++
@@ -102,7 +102,7 @@ func (p *prober) mustEqual(what, want, got string) {
 
 // newID returns an id that does not exist.
 func (p *prober) newID(prefix string) string {
-	return string(ident.New(prefix, p.world.Clock.Now(), rand.Reader))
+	return string(ident.New(prefix, p.service.Clock.Now(), rand.Reader))
 }
 
 // foreignIDs returns ids that do not exist in this workspace: the other

@@ -280,7 +280,8 @@ func (b *blocking) Query(ctx context.Context, query string, args ...any) (*store
 	return b.Engine.Query(ctx, query, args...)
 }
 
-// TestR8Malformed: what is no key at all is refused without any look-up.
+// TestR8Malformed checks that a text that is not a key is refused without a
+// lookup.
 func TestR8Malformed(t *testing.T) {
 	e := &countingEngine{Engine: fanfaretest.SQLite(t)}
 	w := fanfaretest.New(t, e)
@@ -403,7 +404,7 @@ func TestR3RefundFails(t *testing.T) {
 	if got := rateHeadersOf(t, a.Do("GET", "/v1/events", nil).Want(503).Header); got.remaining != 59 {
 		t.Errorf("got %+v, want one spent", got)
 	}
-	if !strings.Contains(w.Log.String(), "could not be given back") {
+	if !strings.Contains(w.Log.String(), "quota of a failed request not returned") {
 		t.Error("got nothing in the log about it")
 	}
 }

@@ -24,7 +24,8 @@ func openFile(t *testing.T, path string) store.Engine {
 	return e
 }
 
-// remaining returns what a workspace may still send in its minute and its day.
+// remaining returns how many requests a workspace may still send in its minute
+// and its day.
 func remaining(t *testing.T, c *fanfaretest.Client) (minute, day float64) {
 	t.Helper()
 	quotas := c.Do("GET", "/v1/me", nil).Want(200).Record()["quotas"].(map[string]any)

@@ -21,7 +21,7 @@ import (
 )
 
 // secretPlacement is a place in a request where a secret does not belong. KEY
-// stands for the secret.
+// is replaced by the secret.
 type secretPlacement struct {
 	name, method, target string
 	body                 string

@@ -23,10 +23,10 @@ import (
 // busyTenant uses every operation of the contract. Every string that it sends
 // contains a token that no other tenant may see.
 type busyTenant struct {
-	t     *testing.T
-	world *fanfaretest.Service
-	token string
-	roles map[string]*fanfaretest.Client
+	t       *testing.T
+	service *fanfaretest.Service
+	token   string
+	roles   map[string]*fanfaretest.Client
 	// ids are those in answers, by prefix; cursors, etags and idempotencyKeys
 	// are other values that were received or sent.
 	ids             map[string][]string
@@ -117,7 +117,7 @@ func exampleBodies(op *fanfaretest.Operation) []any {
 func newBusyTenant(t *testing.T, w *fanfaretest.Service, lives int) *busyTenant {
 	t.Helper()
 	h := &busyTenant{
-		t: t, world: w, token: "zz" + strings.ToLower(rand.Text())[:18] + "zz", roles: map[string]*fanfaretest.Client{},
+		t: t, service: w, token: "zz" + strings.ToLower(rand.Text())[:18] + "zz", roles: map[string]*fanfaretest.Client{},
 		ids: map[string][]string{}, known: map[string]bool{}, cursors: map[string][]string{},
 	}
 	ctx, acc := context.Background(), w.App.Accounts
@@ -333,7 +333,7 @@ func TestDrillE7TenantsApart(t *testing.T) {
 			if !fullDrill {
 				every, lives = every*60, 1
 			}
-			p := &prober{t: t, world: w, a: newBusyTenant(t, w, lives), b: newBusyTenant(t, w, lives), sampleEvery: every}
+			p := &prober{t: t, service: w, a: newBusyTenant(t, w, lives), b: newBusyTenant(t, w, lives), sampleEvery: every}
 			p.probeAll()
 			p.readEverything(p.a, p.b)
 			p.readEverything(p.b, p.a)
@@ -396,7 +396,7 @@ func (p *prober) readPages(role string, c *fanfaretest.Client, other *busyTenant
 			}
 			sent = bytes.NewReader(raw)
 		}
-		rec := serveRequest(p.world, newRequest(p.t.Context(), c, op.Method, target, sent))
+		rec := serveRequest(p.service, newRequest(p.t.Context(), c, op.Method, target, sent))
 		p.probes++
 		text := rec.Body.String() + fmt.Sprint(rec.Header())
 		if strings.Contains(text, other.token) {

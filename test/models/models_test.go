@@ -46,7 +46,8 @@ var requestIntent = map[string]any{
 	"schema":     schema,
 }
 
-// schema has what the vendors treat differently: counts of all kinds.
+// schema contains the constructs that the vendors treat differently: counts of
+// all kinds.
 var schema = map[string]any{
 	"type": "object", "additionalProperties": false, "required": []string{"variants"},
 	"properties": map[string]any{"variants": map[string]any{

@@ -107,7 +107,7 @@ func (c *cluster) send(node int, name string, clicks int) {
 	c.must(node, http.MethodPost, "/v1/ingest/metrics?source=newsletter", fmt.Sprintf(`[{"date":%q,"channel":"email","campaign_name":%q,"clicks":%d}]`, day, name, clicks))
 }
 
-// clicks returns the clicks of campaigns, as a node tells them.
+// clicks returns the clicks of campaigns, as a node returns them.
 func (c *cluster) clicks(node int) string {
 	c.t.Helper()
 	day := time.Now().UTC().AddDate(0, 0, -3).Format(time.DateOnly)

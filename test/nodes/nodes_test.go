@@ -129,8 +129,8 @@ func (c *cluster) ask(node int) string {
 	return data(c.must(node, http.MethodPost, "/v1/analytics/query", fmt.Sprintf(question, today.AddDate(0, 0, -30).Format(time.DateOnly), today.AddDate(0, 0, -1).Format(time.DateOnly))))
 }
 
-// TestMetricsOfAllNodes brings metrics in through one node, by a sync and by
-// calls, and asks the other for them.
+// TestMetricsOfAllNodes stores metrics through one node, by a sync and by
+// calls, and queries them on the other.
 func TestMetricsOfAllNodes(t *testing.T) {
 	t.Parallel()
 	for name, metrics := range map[string]func(testing.TB) string{"postgres": func(testing.TB) string { return "" }, "clickhouse": chtest.URL} {

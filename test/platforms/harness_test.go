@@ -172,7 +172,7 @@ func (s *testSandbox) clientOptions(prefix string) transport.Options {
 func (s *testSandbox) credentials() connection.Credentials {
 	c := connection.Credentials{
 		Access: secret.New(s.grant.Access), IssuedAt: clock.At(now),
-		App: connection.App{ID: "sandbox-app", Secret: secret.New("sandbox-secret")},
+		App: connection.OAuthClient{ID: "sandbox-app", Secret: secret.New("sandbox-secret")},
 	}
 	if s.grant.Refresh != "" {
 		c.Refresh = secret.New(s.grant.Refresh)

@@ -45,7 +45,7 @@ func TestMoveBetweenEngines(t *testing.T) {
 	for _, env := range [][]string{{"FANFARE_STORE=" + pgtest.URL(t)}, nil} {
 		data := filepath.Join(t.TempDir(), "data")
 		settings := append([]string{"FANFARE_DATA=" + data, "FANFARE_LISTEN=127.0.0.1:0"}, env...)
-		if res := program.Run(t, program.Build(t), t.TempDir(), settings, "doctor"); res.Code != 0 || env != nil && !strings.Contains(res.Out, "not there yet") {
+		if res := program.Run(t, program.Build(t), t.TempDir(), settings, "doctor"); res.Code != 0 || env != nil && !strings.Contains(res.Out, "does not exist yet") {
 			t.Errorf("doctor of the empty place: got code %d: %s", res.Code, res.Out)
 		}
 		if res := program.Run(t, program.Build(t), t.TempDir(), settings, "backup", "restore", file); res.Code != 0 {
@@ -89,7 +89,7 @@ func TestClockSkew(t *testing.T) {
 	for _, skew := range []string{"6m", "-6m"} {
 		for _, command := range []string{"serve", "doctor"} {
 			res := program.Run(t, binary, t.TempDir(), append(env, "FANFARE_CLOCK_SKEW="+skew), command)
-			if text := res.Out + res.Errors; res.Code != 78 || !strings.Contains(text, "6m0s apart: set both by NTP") {
+			if text := res.Out + res.Errors; res.Code != 78 || !strings.Contains(text, "differ by 6m0s: synchronize both with NTP") {
 				t.Errorf("%s: got code %d: %s", command, res.Code, text)
 			}
 		}

@@ -48,7 +48,7 @@ func New(o transport.Options, scope string) *Grantor {
 }
 
 // AuthorizeURL implements connection.Grantor.
-func (g *Grantor) AuthorizeURL(a connection.App, grant connection.Grant) string {
+func (g *Grantor) AuthorizeURL(a connection.OAuthClient, grant connection.Grant) string {
 	challenge := sha256.Sum256([]byte(grant.Verifier))
 	return g.consent + "/o/oauth2/v2/auth?" + url.Values{
 		"response_type": {"code"},
@@ -77,7 +77,7 @@ type tokenAnswer struct {
 }
 
 // Exchange implements connection.Grantor.
-func (g *Grantor) Exchange(ctx context.Context, a connection.App, grant connection.Grant, code string) (connection.Credentials, error) {
+func (g *Grantor) Exchange(ctx context.Context, a connection.OAuthClient, grant connection.Grant, code string) (connection.Credentials, error) {
 	return g.requestTokens(ctx, connection.Credentials{}, url.Values{
 		"grant_type":    {"authorization_code"},
 		"client_id":     {a.ID},
@@ -89,7 +89,7 @@ func (g *Grantor) Exchange(ctx context.Context, a connection.App, grant connecti
 }
 
 // Refresh implements connection.Grantor.
-func (g *Grantor) Refresh(ctx context.Context, a connection.App, c connection.Credentials) (connection.Credentials, error) {
+func (g *Grantor) Refresh(ctx context.Context, a connection.OAuthClient, c connection.Credentials) (connection.Credentials, error) {
 	if c.Refresh.Empty() {
 		return c, &connection.Error{Class: connection.Revoked, Code: "no_refresh_token", Message: "There is no refresh token: grant access anew."}
 	}
@@ -129,7 +129,7 @@ func (g *Grantor) requestTokens(ctx context.Context, c connection.Credentials, f
 
 // Revoke implements connection.Grantor. Google revokes all tokens of a grant
 // with any of them.
-func (g *Grantor) Revoke(ctx context.Context, _ connection.App, c connection.Credentials) error {
+func (g *Grantor) Revoke(ctx context.Context, _ connection.OAuthClient, c connection.Credentials) error {
 	token := c.Refresh
 	if token.Empty() {
 		token = c.Access

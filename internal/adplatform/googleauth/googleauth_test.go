@@ -23,7 +23,7 @@ import (
 
 var (
 	now   = time.Date(2026, 10, 20, 12, 0, 0, 0, time.UTC)
-	app   = connection.App{ID: "app.example", Secret: secret.New("app-secret")}
+	app   = connection.OAuthClient{ID: "app.example", Secret: secret.New("app-secret")}
 	grant = connection.Grant{Redirect: "https://fanfare.example/back?x=1", State: "st&te", Verifier: "a-verifier-of-some-length-that-is-long-enough"}
 )
 

@@ -21,7 +21,7 @@ var (
 
 // AuthorizeURL implements connection.Grantor. LinkedIn accepts PKCE only from
 // apps without a secret, so the state and the app's secret protect the code.
-func (c *Client) AuthorizeURL(a connection.App, g connection.Grant) string {
+func (c *Client) AuthorizeURL(a connection.OAuthClient, g connection.Grant) string {
 	scopes := readScopes
 	if g.Write {
 		scopes = slices.Concat(scopes, writeScopes)
@@ -32,14 +32,14 @@ func (c *Client) AuthorizeURL(a connection.App, g connection.Grant) string {
 }
 
 // Exchange implements connection.Grantor.
-func (c *Client) Exchange(ctx context.Context, a connection.App, g connection.Grant, code string) (connection.Credentials, error) {
+func (c *Client) Exchange(ctx context.Context, a connection.OAuthClient, g connection.Grant, code string) (connection.Credentials, error) {
 	return c.requestTokens(ctx, a, connection.Credentials{}, url.Values{"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {g.Redirect}})
 }
 
 // Refresh implements connection.Grantor. Refresh tokens expire a year after the
 // consent even if they are used, and LinkedIn must approve an app that gets
 // them.
-func (c *Client) Refresh(ctx context.Context, a connection.App, cr connection.Credentials) (connection.Credentials, error) {
+func (c *Client) Refresh(ctx context.Context, a connection.OAuthClient, cr connection.Credentials) (connection.Credentials, error) {
 	if cr.Refresh.Empty() {
 		return cr, &connection.Error{Class: connection.Revoked, Code: "no_refresh_token", Message: "LinkedIn gave the app no refresh token: grant access again."}
 	}
@@ -47,7 +47,7 @@ func (c *Client) Refresh(ctx context.Context, a connection.App, cr connection.Cr
 }
 
 // requestTokens requests tokens and returns the credentials with them.
-func (c *Client) requestTokens(ctx context.Context, a connection.App, cr connection.Credentials, form url.Values) (connection.Credentials, error) {
+func (c *Client) requestTokens(ctx context.Context, a connection.OAuthClient, cr connection.Credentials, form url.Values) (connection.Credentials, error) {
 	var got struct {
 		Access         string `json:"access_token"`
 		Seconds        int64  `json:"expires_in"`
@@ -81,7 +81,7 @@ func (c *Client) instantAfter(seconds int64) *clock.Instant {
 }
 
 // Revoke implements connection.Grantor.
-func (c *Client) Revoke(ctx context.Context, a connection.App, cr connection.Credentials) error {
+func (c *Client) Revoke(ctx context.Context, a connection.OAuthClient, cr connection.Credentials) error {
 	_, err := c.login.Do(ctx, transport.Call{Method: http.MethodPost, Path: "/oauth/v2/revoke", Form: url.Values{
 		"client_id": {a.ID}, "client_secret": {a.Secret.Reveal()}, "token": {cr.Access.Reveal()},
 	}}, nil)

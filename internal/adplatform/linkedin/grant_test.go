@@ -73,7 +73,7 @@ func TestErrorsOmitSecrets(t *testing.T) {
 		w.WriteHeader(http.StatusBadRequest)
 		fmt.Fprintf(w, `{"message":%q}`, fmt.Sprint(r.URL, r.Header, string(body), err))
 	})
-	cr := connection.Credentials{Access: secret.New("tok-5ecret"), Refresh: secret.New("ref-5ecret"), App: connection.App{ID: "app", Secret: secret.New("app-5ecret")}}
+	cr := connection.Credentials{Access: secret.New("tok-5ecret"), Refresh: secret.New("ref-5ecret"), App: connection.OAuthClient{ID: "app", Secret: secret.New("app-5ecret")}}
 	_, accounts := c.Accounts(t.Context(), cr)
 	_, exchange := c.Exchange(t.Context(), cr.App, connection.Grant{}, "code-5ecret")
 	_, refresh := c.Refresh(t.Context(), cr.App, cr)

@@ -66,7 +66,7 @@ func newSandbox(t *testing.T, scale int) *testSandbox {
 	grant := granted[sandbox.LinkedInAds]
 	w.account, _ = server.Account(grant.AccountID)
 	w.access = connection.Credentials{
-		Access: secret.New(grant.AccessToken), Refresh: secret.New(*grant.RefreshToken), App: connection.App{ID: "app", Secret: secret.New("app-secret")},
+		Access: secret.New(grant.AccessToken), Refresh: secret.New(*grant.RefreshToken), App: connection.OAuthClient{ID: "app", Secret: secret.New("app-secret")},
 	}
 	return w
 }
@@ -101,8 +101,8 @@ var sandboxLevels = map[connection.Level]sandbox.Level{
 	connection.LevelGeo: sandbox.ByCountry, connection.LevelDevice: sandbox.ByDevice,
 }
 
-// expectedRows returns what a report must contain. A campaign is its own ad
-// group, so its rows without an ad belong to its audience too.
+// expectedRows returns the rows that a report must contain. A campaign is its
+// own ad group, so its rows without an ad belong to its audience too.
 func (w *testSandbox) expectedRows(level connection.Level, days clock.Date) []fact.Row {
 	today := w.server.Today(w.account)
 	sums := map[fact.Row]fact.Values{}

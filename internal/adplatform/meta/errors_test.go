@@ -142,7 +142,7 @@ func (echoingPlatform) Do(r *http.Request) (*http.Response, error) {
 func TestErrorsOmitSecrets(t *testing.T) {
 	t.Parallel()
 	c := New(transport.Options{Do: echoingPlatform{}, Now: func() time.Time { return now }})
-	app := connection.App{ID: "app-1", Secret: secret.New("secret-1")}
+	app := connection.OAuthClient{ID: "app-1", Secret: secret.New("secret-1")}
 	cred := connection.Credentials{Access: secret.New("token-1"), App: app}
 	_, read := c.Accounts(t.Context(), cred)
 	_, refreshed := c.Refresh(t.Context(), app, cred)

@@ -16,7 +16,7 @@ import (
 )
 
 // AuthorizeURL implements connection.Grantor.
-func (c *Client) AuthorizeURL(a connection.App, g connection.Grant) string {
+func (c *Client) AuthorizeURL(a connection.OAuthClient, g connection.Grant) string {
 	about := c.About()
 	scopes := about.Scopes
 	if g.Write {
@@ -35,7 +35,7 @@ func (c *Client) AuthorizeURL(a connection.App, g connection.Grant) string {
 
 // Exchange implements connection.Grantor. The first token lasts an hour or two,
 // so it is exchanged for one that lasts about 60 days.
-func (c *Client) Exchange(ctx context.Context, a connection.App, g connection.Grant, code string) (connection.Credentials, error) {
+func (c *Client) Exchange(ctx context.Context, a connection.OAuthClient, g connection.Grant, code string) (connection.Credentials, error) {
 	query := url.Values{"redirect_uri": {g.Redirect}, "code": {code}}
 	if g.Verifier != "" {
 		query.Set("code_verifier", g.Verifier)
@@ -73,7 +73,7 @@ func (c *Client) grantedScopes(ctx context.Context, cred connection.Credentials)
 // Refresh implements connection.Grantor. Meta has no refresh tokens: a valid
 // token is exchanged for a new one. An expired token cannot be exchanged and
 // needs a new consent.
-func (c *Client) Refresh(ctx context.Context, a connection.App, cred connection.Credentials) (connection.Credentials, error) {
+func (c *Client) Refresh(ctx context.Context, a connection.OAuthClient, cred connection.Credentials) (connection.Credentials, error) {
 	fresh, err := c.requestToken(ctx, a, url.Values{"grant_type": {"fb_exchange_token"}, "fb_exchange_token": {cred.Access.Reveal()}})
 	if err != nil {
 		return cred, requireNewConsent(err)
@@ -83,7 +83,7 @@ func (c *Client) Refresh(ctx context.Context, a connection.App, cred connection.
 }
 
 // requestToken requests a token.
-func (c *Client) requestToken(ctx context.Context, a connection.App, query url.Values) (connection.Credentials, error) {
+func (c *Client) requestToken(ctx context.Context, a connection.OAuthClient, query url.Values) (connection.Credentials, error) {
 	query.Set("client_id", a.ID)
 	query.Set("client_secret", a.Secret.Reveal())
 	var got struct {
@@ -105,7 +105,7 @@ func (c *Client) requestToken(ctx context.Context, a connection.App, query url.V
 }
 
 // Revoke implements connection.Grantor.
-func (c *Client) Revoke(ctx context.Context, _ connection.App, cred connection.Credentials) error {
+func (c *Client) Revoke(ctx context.Context, _ connection.OAuthClient, cred connection.Credentials) error {
 	err := c.call(ctx, cred, transport.Call{Method: http.MethodDelete, Path: "/me/permissions"}, nil)
 	if err == nil {
 		return nil

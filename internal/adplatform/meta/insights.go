@@ -110,7 +110,7 @@ func (c *Client) Report(ctx context.Context, cred connection.Credentials, q conn
 	if err != nil {
 		return err
 	}
-	return r.finish()
+	return r.finishReport()
 }
 
 const (

@@ -52,8 +52,8 @@ var (
 	_ connection.Grantor = (*Client)(nil)
 )
 
-// New returns a client. Without a base URL it calls Meta's hosts, with one all
-// of them are below it.
+// New returns a client. Without a base URL it calls Meta's hosts. With a base
+// URL, the hosts are paths below it.
 func New(o transport.Options) *Client {
 	dialog := cmp.Or(o.Base, dialogHost)
 	o.Base = cmp.Or(o.Base, graphHost)

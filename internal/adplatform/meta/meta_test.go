@@ -20,7 +20,7 @@ import (
 	"fanfare/internal/secret"
 )
 
-var app = connection.App{ID: "app-1", Secret: secret.New("app-secret-1")}
+var app = connection.OAuthClient{ID: "app-1", Secret: secret.New("app-secret-1")}
 
 // testSandbox is a sandbox with a connected client. Time passes only when the
 // client waits.

@@ -104,12 +104,12 @@ func (r *reportReader) addRows(rows []fact.Row) {
 	}
 }
 
-// finish passes on the sums of a breakdown after checking that no row is
+// finishReport passes on the sums of a breakdown after checking that no row is
 // missing.
 //
 // Choice: impressions of a breakdown must add up to the total, because people
 // whose attributes are unknown have their own row.
-func (r *reportReader) finish() error {
+func (r *reportReader) finishReport() error {
 	if r.total != "" && r.total != strconv.FormatInt(r.impressions, 10) {
 		return reportChanged("The rows of the report do not add up to its total.")
 	}

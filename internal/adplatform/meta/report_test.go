@@ -39,7 +39,7 @@ func readPagesOf(level connection.Level, all ...page[insight]) (map[string]map[s
 			return found, err
 		}
 	}
-	return found, r.finish()
+	return found, r.finishReport()
 }
 
 func newPage(total string, rows ...insight) page[insight] {

@@ -55,7 +55,7 @@ const (
 type Options struct {
 	// Apps are the OAuth clients of the operator, URLs the addresses of
 	// platforms that replace the vendors', both by platform.
-	Apps map[string]connection.App
+	Apps map[string]connection.OAuthClient
 	URLs map[string]string
 	// Sandbox is the URL of a separate sandbox. Without it, the sandbox runs in
 	// this process and stores its state in the file State.
@@ -68,7 +68,7 @@ type Options struct {
 
 // Catalogue returns the client of each platform.
 type Catalogue struct {
-	apps         map[string]connection.App
+	apps         map[string]connection.OAuthClient
 	real, played map[string]connection.Client
 	sandbox      transport.Doer
 	base         string
@@ -187,7 +187,7 @@ func (c *Catalogue) Client(platform string, sandbox bool) (connection.Client, bo
 }
 
 // App implements connection.Catalogue.
-func (c *Catalogue) App(platform string) (connection.App, bool) {
+func (c *Catalogue) App(platform string) (connection.OAuthClient, bool) {
 	a, there := c.apps[platform]
 	return a, there
 }
@@ -248,7 +248,7 @@ func (c *Catalogue) toCredentials(list map[string]sandboxGrant, now clock.Instan
 	for platform, g := range list {
 		k := connection.Credentials{
 			Access: secret.New(g.Access), Refresh: secret.New(g.Refresh), IssuedAt: now,
-			App: connection.App{ID: connection.PlatformSandbox, Secret: secret.New(connection.PlatformSandbox)},
+			App: connection.OAuthClient{ID: connection.PlatformSandbox, Secret: secret.New(connection.PlatformSandbox)},
 		}
 		if g.ExpiresIn > 0 {
 			at := now.Add(time.Duration(g.ExpiresIn) * time.Second)

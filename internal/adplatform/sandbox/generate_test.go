@@ -80,9 +80,9 @@ func TestLevelsHaveEqualTotals(t *testing.T) {
 	})
 }
 
-// TestRows checks each row: in the platform's units, plausible, not empty, in
-// order and unique.
-func TestRows(t *testing.T) {
+// TestGeneratedRows checks each row: in the platform's units, plausible, not
+// empty, in order and unique.
+func TestGeneratedRows(t *testing.T) {
 	t.Parallel()
 	s := newTestServer(t, Options{})
 	rapid.Check(t, func(t *rapid.T) {

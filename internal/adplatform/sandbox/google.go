@@ -43,7 +43,7 @@ func (google) Serve(s *Call, w http.ResponseWriter, r *http.Request) {
 	version, rest, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	answer, failure := routeGoogle(s, r, version, rest)
 	if failure != nil {
-		failure.write(w, version, isStream(r))
+		failure.writeResponse(w, version, isStream(r))
 		return
 	}
 	writeGoogle(w, http.StatusOK, answer)
@@ -53,7 +53,7 @@ func (google) Serve(s *Call, w http.ResponseWriter, r *http.Request) {
 func (google) Throttle(w http.ResponseWriter, r *http.Request, seconds int) {
 	version, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	failure := &googleFailure{http.StatusTooManyRequests, "quotaError", "RESOURCE_EXHAUSTED", "Too many requests. Retry in " + strconv.Itoa(seconds) + " seconds.", seconds}
-	failure.write(w, version, isStream(r))
+	failure.writeResponse(w, version, isStream(r))
 }
 
 // isStream reports whether errors are in an array, as the answers of a stream.
@@ -71,7 +71,7 @@ func queryError(code, message string) *googleFailure {
 	return &googleFailure{http.StatusBadRequest, "queryError", code, message, 0}
 }
 
-func (f *googleFailure) write(w http.ResponseWriter, version string, stream bool) {
+func (f *googleFailure) writeResponse(w http.ResponseWriter, version string, stream bool) {
 	inner := map[string]any{"errorCode": map[string]string{f.kind: f.code}, "message": f.message}
 	if f.retry > 0 {
 		inner["details"] = map[string]any{"quotaErrorDetails": map[string]string{

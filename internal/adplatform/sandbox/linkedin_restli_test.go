@@ -54,8 +54,8 @@ func TestRestliRoundTrip(t *testing.T) {
 		}
 		got, err := parseRestli("a=(b:List(" + strings.Join(escaped, ",") + "))")
 		if len(texts) > 1 && texts[len(texts)-1] == "" {
-			// The same holds for a list whose last text is empty and one
-			// without it.
+			// A list whose last text is empty and a list without that text are
+			// also the same.
 			want = want[:len(want)-1]
 		}
 		if diff := cmp.Diff(map[string]any{"a": map[string]any{"b": want}}, got); err != nil || diff != "" {

@@ -16,12 +16,12 @@ import (
 
 // AuthorizeURL implements connection.Grantor. TikTok has no PKCE, so the state
 // and the app's secret protect the code.
-func (c *Client) AuthorizeURL(a connection.App, g connection.Grant) string {
+func (c *Client) AuthorizeURL(a connection.OAuthClient, g connection.Grant) string {
 	return c.base + "/portal/auth?" + url.Values{"app_id": {a.ID}, "state": {g.State}, "redirect_uri": {g.Redirect}}.Encode()
 }
 
 // Exchange implements connection.Grantor.
-func (c *Client) Exchange(ctx context.Context, a connection.App, _ connection.Grant, code string) (connection.Credentials, error) {
+func (c *Client) Exchange(ctx context.Context, a connection.OAuthClient, _ connection.Grant, code string) (connection.Credentials, error) {
 	type token struct {
 		Access string  `json:"access_token"`
 		Scope  []int64 `json:"scope"`
@@ -42,12 +42,12 @@ func (c *Client) Exchange(ctx context.Context, a connection.App, _ connection.Gr
 
 // Refresh implements connection.Grantor. TikTok's tokens end only by
 // revocation, so it returns them unchanged.
-func (c *Client) Refresh(_ context.Context, _ connection.App, cr connection.Credentials) (connection.Credentials, error) {
+func (c *Client) Refresh(_ context.Context, _ connection.OAuthClient, cr connection.Credentials) (connection.Credentials, error) {
 	return cr, nil
 }
 
 // Revoke implements connection.Grantor.
-func (c *Client) Revoke(ctx context.Context, a connection.App, cr connection.Credentials) error {
+func (c *Client) Revoke(ctx context.Context, a connection.OAuthClient, cr connection.Credentials) error {
 	_, err := callAPI[struct{}](ctx, c, "", transport.Call{
 		Method: http.MethodPost, Path: "/oauth2/revoke_token/",
 		JSON: map[string]string{"app_id": a.ID, "secret": a.Secret.Reveal(), "access_token": cr.Access.Reveal()},

@@ -57,7 +57,7 @@ func newSandbox(t *testing.T, scale int) *testSandbox {
 	})
 	grant := granted[sandbox.TikTokAds]
 	w.account, _ = server.Account(grant.AccountID)
-	w.access = connection.Credentials{Access: secret.New(grant.AccessToken), App: connection.App{ID: "app", Secret: secret.New("app-secret")}}
+	w.access = connection.Credentials{Access: secret.New(grant.AccessToken), App: connection.OAuthClient{ID: "app", Secret: secret.New("app-secret")}}
 	return w
 }
 
@@ -337,7 +337,7 @@ func TestAccounts(t *testing.T) {
 		t.Errorf("closed: got %v (%v) want none", got, err)
 	}
 	own := w.access
-	own.App = connection.App{}
+	own.App = connection.OAuthClient{}
 	if _, err := w.client.Accounts(t.Context(), own); connection.ClassOf(err) != connection.Refused || !strings.Contains(err.Error(), "secret") {
 		t.Errorf("without an app: got %v want it refused, with what to give", err)
 	}
@@ -452,7 +452,7 @@ func TestErrorsOmitSecrets(t *testing.T) {
 		body, err := io.ReadAll(r.Body)
 		fmt.Fprintf(w, `{"code":40002,"message":%q}`, fmt.Sprint(r.URL, r.Header, string(body), err))
 	})
-	cr := connection.Credentials{Access: secret.New("tok-5ecret"), App: connection.App{ID: "app", Secret: secret.New("app-5ecret")}}
+	cr := connection.Credentials{Access: secret.New("tok-5ecret"), App: connection.OAuthClient{ID: "app", Secret: secret.New("app-5ecret")}}
 	_, accounts := c.Accounts(t.Context(), cr)
 	_, exchange := c.Exchange(t.Context(), cr.App, connection.Grant{}, "code-5ecret")
 	for name, err := range map[string]error{

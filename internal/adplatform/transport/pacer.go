@@ -19,8 +19,8 @@ type pacer struct {
 	resumeAt time.Time
 }
 
-// callTimes are when an account may be called next: by the rate limit, after
-// the time that the platform has named, and after a hold of the client.
+// callTimes has the times from which an account may be called: by the rate
+// limit, by the time that the platform returned, and by a hold of the client.
 type callTimes struct{ next, notBefore, heldUntil time.Time }
 
 const (

@@ -124,7 +124,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestRandomAds checks that all promises of the package hold for random ads.
+// TestRandomAds checks all guarantees of the package with random ads.
 func TestRandomAds(t *testing.T) {
 	t.Parallel()
 	check := func(t *rapid.T) {

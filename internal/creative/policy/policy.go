@@ -48,9 +48,9 @@ const (
 // the size of the record.
 const maxFindings = 5
 
-// Source is what the advertiser states: the facts that copy may repeat and the
-// words that it must not use.
-type Source struct {
+// BriefSource has the statements of the advertiser: the facts that copy may
+// repeat and the words that it must not use.
+type BriefSource struct {
 	Prompt string
 	// NegativePrompt lists what must not be said.
 	NegativePrompt string
@@ -65,7 +65,7 @@ type Source struct {
 // Review checks every text of a draft against its channel and its source. It
 // checks channels in the order of the list, then all others, so that no text is
 // skipped. A nil source, for uploaded content, skips the rules that need one.
-func Review(src *Source, channels []string, byChannel map[string]Copy) Result {
+func Review(src *BriefSource, channels []string, byChannel map[string]Copy) Result {
 	p := Result{Status: Pass, Findings: []Finding{}}
 	f := indexSource(src)
 	for _, channel := range channelOrder(channels, byChannel) {

@@ -17,7 +17,7 @@ import (
 // reviewOne checks one text and returns each finding as "rule severity
 // [words]". It cuts the words out of the text by their position, so that tests
 // check the position too.
-func reviewOne(b *policy.Source, channel, field, text string) []string {
+func reviewOne(b *policy.BriefSource, channel, field, text string) []string {
 	var c policy.Copy
 	c.SetTexts(field, []string{text})
 	p := policy.Review(b, []string{channel}, map[string]policy.Copy{channel: c})
@@ -30,16 +30,16 @@ func reviewOne(b *policy.Source, channel, field, text string) []string {
 
 func TestReviewRules(t *testing.T) {
 	t.Parallel()
-	brief := func(prompt string) *policy.Source { return &policy.Source{Prompt: prompt} }
-	banned := func(words ...string) *policy.Source {
-		return &policy.Source{BannedWords: words}
+	brief := func(prompt string) *policy.BriefSource { return &policy.BriefSource{Prompt: prompt} }
+	banned := func(words ...string) *policy.BriefSource {
+		return &policy.BriefSource{BannedWords: words}
 	}
-	negative := &policy.Source{NegativePrompt: `no 'crowds', do not mention sugar or "late fee"; we would rather not speak of the old shop`}
+	negative := &policy.BriefSource{NegativePrompt: `no 'crowds', do not mention sugar or "late fee"; we would rather not speak of the old shop`}
 	coffee := brief("Oat milk latte for $4.50, 20% off until Sunday 12 June 2027, 18:30, 1500 USD in prizes. Kaffee & Co.")
-	landing := &policy.Source{Prompt: "see partner.example.org", LandingURL: "https://shop.kava.co.uk/sale?x=1"}
+	landing := &policy.BriefSource{Prompt: "see partner.example.org", LandingURL: "https://shop.kava.co.uk/sale?x=1"}
 	for _, tt := range []struct {
 		name    string
-		brief   *policy.Source
+		brief   *policy.BriefSource
 		channel string
 		field   string
 		text    string
@@ -107,7 +107,7 @@ func TestReviewRules(t *testing.T) {
 			"absolute_claim warn [Guaranteed]", "financial_claim block [Guaranteed returns]", "financial_claim block [Double your money]", "financial_claim block [Instant approval]",
 		}},
 		{"offer", brief("free shipping in May"), "social", "primary_text", "Free shipping and free returns", []string{"offer_not_in_brief warn [free returns]"}},
-		{"French is not read as English", &policy.Source{Language: "fr-CA"}, "social", "primary_text", "La cure best", nil},
+		{"French is not read as English", &policy.BriefSource{Language: "fr-CA"}, "social", "primary_text", "La cure best", nil},
 
 		{"attribute in question", nil, "social", "primary_text", "Are you overweight?", []string{"personal_attribute block [Are you overweight]"}},
 		{"attribute elsewhere", nil, "display", "descriptions", "Meet other diabetics", []string{"personal_attribute warn [other diabetics]"}},
@@ -216,9 +216,9 @@ func TestReviewProperties(t *testing.T) {
 			}
 			byChannel[channel] = c
 		}
-		var b *policy.Source
+		var b *policy.BriefSource
 		if rapid.Bool().Draw(t, "with brief") {
-			b = &policy.Source{
+			b = &policy.BriefSource{
 				Prompt: text.Draw(t, "prompt"), NegativePrompt: text.Draw(t, "negative"), LandingURL: text.Draw(t, "landing"),
 				Language: rapid.SampledFrom([]string{"", "en", "de"}).Draw(t, "language"), BannedWords: []string{text.Draw(t, "banned")},
 			}
@@ -232,8 +232,8 @@ func TestReviewProperties(t *testing.T) {
 	})
 }
 
-// checkResult checks what a Result promises: positions, severities, order and
-// status.
+// checkResult checks the guarantees of a Result: positions, severities, order
+// and status.
 func checkResult(t *rapid.T, p policy.Result, channels []string, byChannel map[string]policy.Copy) {
 	highest := policy.Pass
 	order := func(f policy.Finding) []int {
@@ -278,7 +278,7 @@ func readPrompts(t *testing.T, file string) []string {
 // the source says, in six languages, and that similar harmless texts are not.
 func TestPromises(t *testing.T) {
 	t.Parallel()
-	rules := func(b *policy.Source, text string) []string {
+	rules := func(b *policy.BriefSource, text string) []string {
 		var c policy.Copy
 		c.SetTexts("body", []string{text})
 		var list []string
@@ -295,19 +295,19 @@ func TestPromises(t *testing.T) {
 	}
 	for _, line := range promises {
 		rule, text, _ := strings.Cut(line, ": ")
-		for _, b := range []*policy.Source{nil, {Prompt: text, Language: "en"}, {Prompt: text, Language: policy.DetectLanguage(text)}} {
+		for _, b := range []*policy.BriefSource{nil, {Prompt: text, Language: "en"}, {Prompt: text, Language: policy.DetectLanguage(text)}} {
 			if got := rules(b, text); !slices.Contains(got, rule+" block") {
 				t.Errorf("%s: got %q want %s to block", text, got, rule)
 			}
 		}
 	}
 	for _, text := range harmless {
-		for _, b := range []*policy.Source{nil, {Prompt: "Something else", Language: "en"}} {
+		for _, b := range []*policy.BriefSource{nil, {Prompt: "Something else", Language: "en"}} {
 			if got := rules(b, text); slices.ContainsFunc(got, func(s string) bool { return strings.HasSuffix(s, "block") }) {
 				t.Errorf("%s: got %q want no claim", text, got)
 			}
 		}
-		if got := rules(&policy.Source{Prompt: text, Language: "en"}, text); slices.ContainsFunc(got, func(s string) bool { return strings.HasSuffix(s, "block") }) {
+		if got := rules(&policy.BriefSource{Prompt: text, Language: "en"}, text); slices.ContainsFunc(got, func(s string) bool { return strings.HasSuffix(s, "block") }) {
 			t.Errorf("%s in the brief: got %q want no block", text, got)
 		}
 	}
@@ -395,7 +395,7 @@ func BenchmarkReview(b *testing.B) {
 		"social":  {PrimaryText: &long, Headlines: lines(5, "Your morning, with oat milk"), Descriptions: lines(5, "Until Sunday, for students"), ShortText: &long},
 		"display": {Headlines: lines(5, "Oat milk latte, 20% off"), LongHeadline: &long, Descriptions: lines(5, long)},
 	}
-	brief := &policy.Source{Prompt: strings.Repeat("Oat milk latte, 20% off until Sunday, for students. ", 10), LandingURL: "https://kava.example", BannedWords: strings.Fields(strings.Repeat("cheap bargain ", 10))}
+	brief := &policy.BriefSource{Prompt: strings.Repeat("Oat milk latte, 20% off until Sunday, for students. ", 10), LandingURL: "https://kava.example", BannedWords: strings.Fields(strings.Repeat("cheap bargain ", 10))}
 	b.ReportAllocs()
 	for b.Loop() {
 		if p := policy.Review(brief, []string{"search", "social", "display"}, byChannel); p.Status != policy.Pass {

@@ -14,7 +14,7 @@ import (
 
 // sourceIndex is the content of a source in the forms that rules compare with.
 type sourceIndex struct {
-	source   *Source
+	source   *BriefSource
 	language string
 	// claims are the claims of the source itself, by rule and claim.
 	claims  map[string]bool
@@ -25,7 +25,7 @@ type sourceIndex struct {
 	banned   []string
 }
 
-func indexSource(src *Source) *sourceIndex {
+func indexSource(src *BriefSource) *sourceIndex {
 	f := &sourceIndex{source: src, claims: map[string]bool{}, numbers: numberSet{}, domains: map[string]bool{}, capitals: map[string]bool{}}
 	if src == nil {
 		return f

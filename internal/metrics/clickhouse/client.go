@@ -158,8 +158,8 @@ var (
 	clusterWrites = map[string]string{"distributed_foreground_insert": "1", "insert_quorum": "auto", "insert_quorum_parallel": "0"}
 )
 
-// read runs a query and returns its answer, which the caller closes.
-func (c *client) read(ctx context.Context, text string, p params) (io.ReadCloser, error) {
+// query runs a query and returns its answer, which the caller closes.
+func (c *client) query(ctx context.Context, text string, p params) (io.ReadCloser, error) {
 	return c.sendForm(ctx, text, p, c.settings(readSettings, clusterReads))
 }
 
@@ -191,8 +191,8 @@ func (c *client) sendForm(ctx context.Context, text string, p params, settings m
 	return c.send(ctx, url.Values{}, settings, w.FormDataContentType(), &form)
 }
 
-// write runs an INSERT with data.
-func (c *client) write(ctx context.Context, text string, data []byte) error {
+// insert runs an INSERT with data.
+func (c *client) insert(ctx context.Context, text string, data []byte) error {
 	body, err := c.send(ctx, url.Values{"query": {text}}, c.settings(writeSettings, clusterWrites), "application/octet-stream", bytes.NewReader(data))
 	if err != nil {
 		return err

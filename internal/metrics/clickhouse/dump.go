@@ -134,7 +134,7 @@ func (e *Engine) Fill(ctx context.Context, r io.Reader) error {
 		}); err != nil {
 			return err
 		}
-		return f.finish(ctx, tx)
+		return f.listSlots(ctx, tx)
 	})
 	if err != nil {
 		return fmt.Errorf("fill facts: %w", pgtables.ToFault(ctx, err))
@@ -179,8 +179,8 @@ func (f *filler) addToSlot(d filledDay) int64 {
 	return s.number
 }
 
-// finish checks that all facts have arrived and lists their slots.
-func (f *filler) finish(ctx context.Context, tx pgx.Tx) error {
+// listSlots checks that all facts have arrived and lists their slots.
+func (f *filler) listSlots(ctx context.Context, tx pgx.Tx) error {
 	for family, n := range f.rows {
 		p := params{}
 		where := "slot BETWEEN " + number(p, f.first) + " AND " + number(p, f.first+int64(len(f.slots)))

@@ -64,9 +64,9 @@ func TestMoves(t *testing.T) {
 	}
 }
 
-// TestTogether reads while others write, on two nodes, and wants every answer to be
-// one of the written states.
-func TestTogether(t *testing.T) {
+// TestReadsDuringWrites reads while others write, on two nodes, and wants every
+// answer to be one of the written states.
+func TestReadsDuringWrites(t *testing.T) {
 	t.Parallel()
 	facts, lists := chtest.URL(t), pgtest.URL(t)
 	writer, reader := install(t, facts, lists), install(t, facts, lists)

@@ -40,7 +40,7 @@ func (e *Engine) Query(ctx context.Context, p *analytics.Plan) (groups []analyti
 	})
 	if err == nil && s != nil && len(s.slots) > 0 {
 		found := numbers.NewGroups(p, s.question, texts)
-		if err = s.run(ctx, e.facts, found.Add); err == nil {
+		if err = s.queryRows(ctx, e.facts, found.Add); err == nil {
 			groups, err = found.List()
 		}
 	}
@@ -138,10 +138,10 @@ func (s *statement) joinRates() string {
 // In compares with lists.
 func (s *statement) In(expression string, list []int32) string { return in(s.params, expression, list) }
 
-// run executes the statement and passes each row to add.
-func (s *statement) run(ctx context.Context, c *client, add func(*numbers.Row) error) error {
+// queryRows executes the statement and passes each row to add.
+func (s *statement) queryRows(ctx context.Context, c *client, add func(*numbers.Row) error) error {
 	q := s.question
-	body, err := c.read(ctx, numbers.Compile(q, s)+" FORMAT TabSeparated", s.params)
+	body, err := c.query(ctx, numbers.Compile(q, s)+" FORMAT TabSeparated", s.params)
 	if err != nil {
 		return err
 	}

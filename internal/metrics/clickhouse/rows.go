@@ -74,7 +74,7 @@ func (r *row) parse(b []byte) {
 func (c *client) readRows(ctx context.Context, workspace int32, family fact.Family, slots []slot) ([]row, error) {
 	p, n := params{}, countFacts(slots)
 	text := "SELECT " + storedColumns + " FROM " + tableOf(family) + " WHERE workspace = " + number(p, workspace) + " AND " + in(p, "slot", slotNumbers(slots)) + " FORMAT RowBinary"
-	body, err := c.read(ctx, text, p)
+	body, err := c.query(ctx, text, p)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +114,7 @@ func (c *client) insertRows(ctx context.Context, workspace int32, family fact.Fa
 	for i := range rows {
 		data = rows[i].appendBinary(data, workspace, slotOf(&rows[i]))
 	}
-	return c.write(ctx, "INSERT INTO "+tableOf(family)+" (workspace, slot, "+storedColumns+") FORMAT RowBinary", data)
+	return c.insert(ctx, "INSERT INTO "+tableOf(family)+" (workspace, slot, "+storedColumns+") FORMAT RowBinary", data)
 }
 
 // checkCount compares a number of facts with what it must be.
@@ -128,7 +128,7 @@ func (c *client) checkCount(ctx context.Context, family fact.Family, where strin
 
 // count returns the number of stored facts, live or not.
 func (c *client) count(ctx context.Context, family fact.Family, where string, p params) (n int, err error) {
-	body, err := c.read(ctx, "SELECT count() FROM "+tableOf(family)+" WHERE "+where+" FORMAT TabSeparated", p)
+	body, err := c.query(ctx, "SELECT count() FROM "+tableOf(family)+" WHERE "+where+" FORMAT TabSeparated", p)
 	if err != nil {
 		return 0, err
 	}

@@ -118,7 +118,7 @@ func (c *client) createTables(ctx context.Context, sharedID string, used bool) e
 			return err
 		}
 	}
-	body, err := c.read(ctx, "SELECT DISTINCT id FROM facts_pair FORMAT TabSeparated", nil)
+	body, err := c.query(ctx, "SELECT DISTINCT id FROM facts_pair FORMAT TabSeparated", nil)
 	if err != nil {
 		return err
 	}
@@ -136,5 +136,5 @@ func (c *client) createTables(ctx context.Context, sharedID string, used bool) e
 	case used:
 		return fmt.Errorf("the database %s of ClickHouse is empty, and PostgreSQL knows facts of it: name the database that has them, or restore it", c.database)
 	}
-	return c.write(ctx, "INSERT INTO facts_pair (id) FORMAT TabSeparated", []byte(sharedID+"\n"))
+	return c.insert(ctx, "INSERT INTO facts_pair (id) FORMAT TabSeparated", []byte(sharedID+"\n"))
 }

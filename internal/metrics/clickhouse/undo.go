@@ -23,7 +23,7 @@ import (
 // fact counts again if no fact has its key, and neither the import that replaced
 // it nor a later one has emptied its day.
 func (e *Engine) Undo(ctx context.Context, id, imported ident.ID) (removed int64, err error) {
-	err = e.write(ctx, id, 0, func(c *change) error {
+	err = e.writeWorkspace(ctx, id, 0, func(c *change) error {
 		removed, err = c.undo(ctx, imported)
 		return err
 	})
@@ -74,7 +74,7 @@ func (c *change) changedDays(ctx context.Context, f fact.Family, writes []int32)
 		return 0, days, err
 	}
 	p := params{}
-	body, err := c.facts.read(ctx, "SELECT source, day, count() FROM "+tableOf(f)+" WHERE workspace = "+number(p, c.Workspace)+" AND "+in(p, "import", writes)+" AND "+in(p, "slot", slotNumbers(live))+
+	body, err := c.facts.query(ctx, "SELECT source, day, count() FROM "+tableOf(f)+" WHERE workspace = "+number(p, c.Workspace)+" AND "+in(p, "import", writes)+" AND "+in(p, "slot", slotNumbers(live))+
 		" GROUP BY source, day FORMAT TabSeparated", p)
 	if err != nil {
 		return 0, nil, err

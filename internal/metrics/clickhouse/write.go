@@ -30,13 +30,13 @@ type change struct {
 // other bits are the number of the write.
 const slotBits = 28
 
-// write runs f as the only writer of the workspace. When it returns nil, the
-// change is on disk and visible.
+// writeWorkspace runs f as the only writer of the workspace. When it returns
+// nil, the change is on disk and visible.
 //
 // Choice: the transaction stays open while ClickHouse stores the facts. So the
 // lock of the workspace ends with its node, without a lease and without a clock.
 // A batch takes seconds.
-func (e *Engine) write(ctx context.Context, id ident.ID, wait time.Duration, f func(c *change) error) error {
+func (e *Engine) writeWorkspace(ctx context.Context, id ident.ID, wait time.Duration, f func(c *change) error) error {
 	leave, err := e.writes.Take(ctx, id, wait)
 	if err != nil {
 		return err
@@ -108,7 +108,7 @@ func (e *Engine) Mirror(ctx context.Context, id ident.ID, records []fact.Record,
 func (e *Engine) Write(ctx context.Context, b *fact.Batch) error {
 	err := pgtables.CheckBatch(b)
 	if err == nil {
-		err = e.write(ctx, b.Workspace, b.MaxWait, func(c *change) error { return c.batch(ctx, b) })
+		err = e.writeWorkspace(ctx, b.Workspace, b.MaxWait, func(c *change) error { return c.batch(ctx, b) })
 	}
 	if err != nil {
 		return fmt.Errorf("write facts: %w", err)
@@ -161,7 +161,7 @@ func (c *change) emptyWindow(ctx context.Context, w fact.Window, imported int32)
 		return err
 	}
 	for part := range chunks(ended, func(s slot) int { return s.n }) {
-		rows, err := c.read(ctx, w.Family, part)
+		rows, err := c.readSlots(ctx, w.Family, part)
 		if err != nil {
 			return err
 		}
@@ -233,7 +233,7 @@ func (c *change) rewrite(ctx context.Context, f fact.Family, days []sourceDay, c
 				slots = append(slots, s)
 			}
 		}
-		old, err := c.read(ctx, f, slots)
+		old, err := c.readSlots(ctx, f, slots)
 		if err != nil {
 			return err
 		}
@@ -248,8 +248,8 @@ func (c *change) rewrite(ctx context.Context, f fact.Family, days []sourceDay, c
 	return nil
 }
 
-// read reads the facts of slots.
-func (c *change) read(ctx context.Context, f fact.Family, slots []slot) ([]row, error) {
+// readSlots reads the facts of slots.
+func (c *change) readSlots(ctx context.Context, f fact.Family, slots []slot) ([]row, error) {
 	if len(slots) == 0 {
 		return nil, nil
 	}

@@ -154,11 +154,12 @@ func (c *conn) queryIn(ctx context.Context, in func(func() error) error, each fu
 		return err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	return read(ctx, in, each, s, args)
+	return readRows(ctx, in, each, s, args)
 }
 
-// read runs a statement with in and calls each with every row of its result.
-func read(ctx context.Context, in func(func() error) error, each func(row []driver.Value) error, s *duckdb.Stmt, args []any) (err error) {
+// readRows runs a statement with in and calls each with every row of its
+// result.
+func readRows(ctx context.Context, in func(func() error) error, each func(row []driver.Value) error, s *duckdb.Stmt, args []any) (err error) {
 	var rows driver.Rows
 	if err := in(func() (err error) { rows, err = s.QueryContext(ctx, named(args)); return err }); err != nil {
 		return err
@@ -256,7 +257,7 @@ func newPool(c *duckdb.Connector) *pool {
 	return p
 }
 
-func (p *pool) take(ctx context.Context) (*conn, error) {
+func (p *pool) takeConn(ctx context.Context) (*conn, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
@@ -278,7 +279,7 @@ func (p *pool) take(ctx context.Context) (*conn, error) {
 
 // use calls f with a connection of the pool.
 func (p *pool) use(ctx context.Context, f func(*conn) error) error {
-	c, err := p.take(ctx)
+	c, err := p.takeConn(ctx)
 	if err != nil {
 		return err
 	}

@@ -141,7 +141,7 @@ func Open(ctx context.Context, dir string, o Options) (*Engine, error) {
 		return nil, fmt.Errorf("open facts: %s is already open in this process: close it first", e.path)
 	}
 	// Threads of DuckDB inherit the priority of the thread that opens it.
-	if err := withLowPriority(func() error { return e.begin(ctx) }); err != nil {
+	if err := withLowPriority(func() error { return e.openDatabase(ctx) }); err != nil {
 		openFiles.Delete(e.path)
 		return nil, fmt.Errorf("open facts in %s: %w", dir, err)
 	}
@@ -172,7 +172,7 @@ const spoolDir = "spool"
 // open a file with the log of a later or another one.
 const openOptions = "?storage_compatibility_version=v1.4.0"
 
-func (e *Engine) begin(ctx context.Context) error {
+func (e *Engine) openDatabase(ctx context.Context) error {
 	var locked sync.Once
 	connector, err := duckdb.NewConnector(e.path+openOptions, func(c driver.ExecerContext) (err error) {
 		locked.Do(func() { err = restrict(ctx, c, e.spool, e.threads, e.memoryMB) })

@@ -106,7 +106,7 @@ func (e *Engine) logUnchanged(was *datadir.Written) bool {
 		return true // CheckFiles reports it
 	}
 	defer func() { _ = log.Close() }()
-	return was.Holds(log)
+	return was.SameContent(log)
 }
 
 // CheckFiles returns ErrDisplaced or ErrOverwritten, nil if the files are as this

@@ -56,7 +56,7 @@ func init() {
 	}
 	out := bufio.NewWriterSize(os.Stdout, 64<<10)
 	r := parquetFile{name: os.Args[1], b: fact.FileLimits{Rows: n[0], Columns: n[1], Cells: n[2], Cell: n[3], Text: n[4]}, out: out}
-	err := r.read(context.Background())
+	err := r.readRows(context.Background())
 	var large *fact.FileTooLargeError
 	switch {
 	case err == nil:
@@ -101,7 +101,7 @@ type parquetFile struct {
 	names, types []string
 }
 
-func (r *parquetFile) read(ctx context.Context) error {
+func (r *parquetFile) readRows(ctx context.Context) error {
 	connector, err := duckdb.NewConnector("", func(c driver.ExecerContext) error {
 		return restrict(ctx, c, filepath.Dir(r.name), 1, parquetMemoryMB)
 	})

@@ -163,7 +163,7 @@ func (e *Engine) collect(ctx context.Context, b *builder, w *workspace, in func(
 		if len(groups) == b.p.MaxGroups {
 			return analytics.ErrTooMany
 		}
-		groups = append(groups, b.read(row))
+		groups = append(groups, b.readGroup(row))
 		return nil
 	}
 	err = e.pool.use(ctx, func(c *conn) error {
@@ -200,7 +200,7 @@ func (e *Engine) runPlanned(ctx context.Context, c *conn, b *builder, in func(fu
 	}
 	s, err := c.planned(ctx, text, changes)
 	if s != nil {
-		err = read(ctx, in, each, s, nil)
+		err = readRows(ctx, in, each, s, nil)
 	}
 	return (s != nil || err != nil) && e.changes.Load() == changes, err
 }
@@ -277,9 +277,9 @@ func (e *Engine) Explain(ctx context.Context, p *analytics.Plan) (text string, a
 	return b.String(), b.args, nil
 }
 
-// read reads a group from a row: bucket, number of facts, the columns of
+// readGroup reads a group from a row: bucket, number of facts, the columns of
 // dimensionColumns for every dimension and those of sum for every measure.
-func (b *builder) read(row []driver.Value) analytics.Group {
+func (b *builder) readGroup(row []driver.Value) analytics.Group {
 	g := analytics.Group{
 		Bucket: bucketStart(b.p.Granularity, row[0].(int64)),
 		Values: make([]analytics.Value, 0, len(b.p.Dimensions)), Sums: make([]analytics.Sum, 0, len(b.p.Measures)),

@@ -283,9 +283,10 @@ type change struct {
 	ended chan struct{}
 }
 
-// write runs f as the only write. wait limits the wait for its turn. If write
-// returns nil, the changes are on disk and visible; otherwise nothing changed.
-func (e *Engine) write(ctx context.Context, id ident.ID, wait time.Duration, f func(t *change) error) error {
+// writeWorkspace runs f as the only write. wait limits the wait for its turn.
+// If it returns nil, the changes are on disk and visible; otherwise nothing
+// changed.
+func (e *Engine) writeWorkspace(ctx context.Context, id ident.ID, wait time.Duration, f func(t *change) error) error {
 	unlock, err := e.lock(ctx, id, wait)
 	if err != nil {
 		return err
@@ -306,13 +307,13 @@ func (e *Engine) write(ctx context.Context, id ident.ID, wait time.Duration, f f
 	err = e.pool.use(ctx, func(c *conn) error {
 		t.c = c
 		return e.inChange(ctx, c, func() error {
-			if err := t.begin(ctx, id); err != nil {
+			if err := t.addWorkspace(ctx, id); err != nil {
 				return err
 			}
 			if err := f(t); err != nil {
 				return err
 			}
-			if err := t.finish(ctx); err != nil {
+			if err := t.updateDerived(ctx); err != nil {
 				return err
 			}
 			if t.invalidates {
@@ -360,7 +361,7 @@ func (e *Engine) lock(ctx context.Context, id ident.ID, wait time.Duration) (unl
 	}, nil
 }
 
-func (t *change) begin(ctx context.Context, id ident.ID) error {
+func (t *change) addWorkspace(ctx context.Context, id ident.ID) error {
 	if t.w.key != 0 {
 		return nil
 	}
@@ -372,8 +373,8 @@ func (t *change) begin(ctx context.Context, id ident.ID) error {
 	return nil
 }
 
-// finish updates what is derived from facts and raises the generation.
-func (t *change) finish(ctx context.Context) error {
+// updateDerived updates what is derived from facts and raises the generation.
+func (t *change) updateDerived(ctx context.Context) error {
 	if err := t.unroll(ctx); err != nil {
 		return err
 	}

@@ -133,7 +133,7 @@ func Read(r io.Reader, tables []Table, table func(*Table) error, row func([]Valu
 		return unexpected(err)
 	}
 	d := &decoder{in: bufio.NewReaderSize(zip, 64<<10), tables: tables}
-	if err := d.read(table, row); err != nil {
+	if err := d.readTables(table, row); err != nil {
 		return unexpected(err)
 	}
 	// Reading to EOF checks the gzip checksum.
@@ -176,7 +176,7 @@ type decoder struct {
 	values []Value
 }
 
-func (d *decoder) read(table func(*Table) error, row func([]Value) error) error {
+func (d *decoder) readTables(table func(*Table) error, row func([]Value) error) error {
 	for {
 		entry, err := d.in.ReadByte()
 		if err != nil {

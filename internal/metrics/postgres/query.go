@@ -36,7 +36,7 @@ func (e *Engine) Query(ctx context.Context, p *analytics.Plan) (groups []analyti
 		}
 		s := &statement{question: q, workspace: w.Key}
 		found := numbers.NewGroups(p, q, texts)
-		if err := s.run(ctx, tx, found.Add); err != nil {
+		if err := s.queryRows(ctx, tx, found.Add); err != nil {
 			return err
 		}
 		groups, err = found.List()
@@ -138,8 +138,8 @@ func (s *statement) In(expression string, list []int32) string {
 	return expression + " = ANY(" + s.arg(list) + "::int4[])"
 }
 
-// run executes the statement and passes each row to add.
-func (s *statement) run(ctx context.Context, tx pgx.Tx, add func(*numbers.Row) error) error {
+// queryRows executes the statement and passes each row to add.
+func (s *statement) queryRows(ctx context.Context, tx pgx.Tx, add func(*numbers.Row) error) error {
 	q := s.question
 	text := numbers.Compile(q, s)
 	rows, err := tx.Query(ctx, text, s.args...)

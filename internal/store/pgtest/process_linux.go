@@ -5,7 +5,8 @@ import (
 	"syscall"
 )
 
-// nobody runs the server when we are root, as which it refuses to run.
+// nobody is the user that runs the server if the tests run as root, because
+// PostgreSQL refuses to run as root.
 const nobody = 65534
 
 const immediate = syscall.SIGQUIT

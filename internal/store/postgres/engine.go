@@ -101,7 +101,7 @@ func openEngine(ctx context.Context, url string, opt Options) (*Engine, error) {
 	e.stop = stop
 	go func() {
 		defer close(e.stopped)
-		l.run(background)
+		l.runLoop(background)
 	}()
 	return e, nil
 }
@@ -120,12 +120,12 @@ func (e *Engine) Query(ctx context.Context, query string, args ...any) (*store.R
 // Write implements store.Engine. Until ctx ends, it runs fn again if the
 // database aborted the transaction in favor of another.
 func (e *Engine) Write(ctx context.Context, fn func(tx store.Tx) error) error {
-	return e.write(ctx, beginWrite, fn)
+	return e.writeTx(ctx, beginWrite, fn)
 }
 
 // WriteAsync implements store.Engine.
 func (e *Engine) WriteAsync(ctx context.Context, fn func(tx store.Tx) error) error {
-	return e.write(ctx, beginAsync, fn)
+	return e.writeTx(ctx, beginAsync, fn)
 }
 
 // Snapshot implements store.Engine.
@@ -182,7 +182,7 @@ func (e *Engine) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 	return c, classify(ctx, err, true)
 }
 
-func (e *Engine) write(ctx context.Context, begin string, fn func(store.Tx) error) error {
+func (e *Engine) writeTx(ctx context.Context, begin string, fn func(store.Tx) error) error {
 	for try := 1; ; try++ {
 		again, err := e.attempt(ctx, begin, fn)
 		if !again {
@@ -194,8 +194,8 @@ func (e *Engine) write(ctx context.Context, begin string, fn func(store.Tx) erro
 	}
 }
 
-// pause waits up to the limit, by chance, so that two who met do not meet
-// again. It returns false when ctx ended.
+// pause waits for a random time up to the limit, so that two transactions in
+// conflict do not conflict again. It returns false if ctx ended.
 func pause(ctx context.Context, limit time.Duration) bool {
 	timer := time.NewTimer(rand.N(limit))
 	defer timer.Stop()

@@ -185,13 +185,13 @@ func TestGivesWayUntilTheEnd(t *testing.T) {
 	}
 }
 
-// TestCommitRefused and TestCommitUnknown do at the commit what a deferred
-// trigger tells them.
+// TestCommitRefused and TestCommitUnknown make a commit fail with a deferred
+// trigger.
 func TestCommitRefused(t *testing.T) {
 	t.Parallel()
 	e := open(t, pgtest.URL(t))
 	write(t, e, script("CREATE TABLE item (id BIGINT UNIQUE DEFERRABLE INITIALLY DEFERRED); INSERT INTO item VALUES (1)"))
-	w := &ears{}
+	w := &topicRecorder{}
 	e.Watch(w)
 	err := e.Write(t.Context(), func(tx store.Tx) error {
 		tx.Touch("item")
@@ -260,7 +260,7 @@ func TestServerDown(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := open(t, server.URL(""))
-	w := &ears{}
+	w := &topicRecorder{}
 	e.Watch(w)
 	write(t, e, script("CREATE TABLE item (id BIGINT)"))
 	if err := server.Kill(); err != nil {

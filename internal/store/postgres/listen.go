@@ -16,9 +16,9 @@ const (
 	connectWait   = 10 * time.Second
 )
 
-// listener hears the broadcast topics of all nodes, this one's included, which
-// is harmless. After a lost connection it tells store.TopicBroadcast+"all": in
-// between anything may have been said.
+// listener receives the broadcast topics of all nodes, including those of this
+// node, which is harmless. After a lost connection it passes
+// store.TopicBroadcast+"all" to tell, because it may have missed any topic.
 type listener struct {
 	config *pgx.ConnConfig
 	conn   *pgx.Conn
@@ -40,9 +40,9 @@ func (l *listener) connect(ctx context.Context) error {
 	return nil
 }
 
-func (l *listener) run(ctx context.Context) {
+func (l *listener) runLoop(ctx context.Context) {
 	for {
-		l.hear(ctx)
+		l.receiveTopics(ctx)
 		bye, cancel := context.WithTimeout(context.WithoutCancel(ctx), heartbeatWait)
 		_ = l.conn.Close(bye)
 		cancel()
@@ -58,8 +58,9 @@ func (l *listener) run(ctx context.Context) {
 	}
 }
 
-// hear returns when the connection is lost or ctx ends.
-func (l *listener) hear(ctx context.Context) {
+// receiveTopics passes on notifications until the connection is lost or ctx
+// ends.
+func (l *listener) receiveTopics(ctx context.Context) {
 	for ctx.Err() == nil {
 		wait, cancel := context.WithTimeout(ctx, heartbeat)
 		n, err := l.conn.WaitForNotification(wait)

@@ -10,16 +10,16 @@ import (
 	"fanfare/internal/store/pgtest"
 )
 
-// ears notes what it hears: - before a commit, + after it.
-type ears struct {
+// topicRecorder records the received topics: - before a commit, + after it.
+type topicRecorder struct {
 	mu    sync.Mutex
 	heard []string
 }
 
-func (w *ears) Committing(topics []string) { w.note("-", topics) }
-func (w *ears) Committed(topics []string)  { w.note("+", topics) }
+func (w *topicRecorder) Committing(topics []string) { w.note("-", topics) }
+func (w *topicRecorder) Committed(topics []string)  { w.note("+", topics) }
 
-func (w *ears) note(sign string, topics []string) {
+func (w *topicRecorder) note(sign string, topics []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, topic := range topics {
@@ -27,13 +27,13 @@ func (w *ears) note(sign string, topics []string) {
 	}
 }
 
-func (w *ears) all() string {
+func (w *topicRecorder) all() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return strings.Join(w.heard, " ")
 }
 
-func (w *ears) wait(t *testing.T, last string) {
+func (w *topicRecorder) wait(t *testing.T, last string) {
 	t.Helper()
 	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		if strings.HasSuffix(w.all(), last) {
@@ -47,7 +47,7 @@ func TestListen(t *testing.T) {
 	t.Parallel()
 	url := pgtest.URL(t)
 	here, there := open(t, url), open(t, url)
-	w := &ears{}
+	w := &topicRecorder{}
 	there.Watch(w)
 	touch := func(topics ...string) func(store.Tx) error {
 		return func(tx store.Tx) error {

@@ -77,8 +77,8 @@ func appendValue(b []byte, f *pgconn.FieldDescription, raw []byte) ([]byte, erro
 	return nil, fmt.Errorf("column %s is of type %s: cast it to bigint or text", f.Name, name)
 }
 
-// check refuses what the other engine would refuse, and what the driver would
-// take for one of its options.
+// check refuses arguments that the other engine would refuse, and arguments
+// that the driver would interpret as an option.
 func check(args []any) error {
 	for i, arg := range args {
 		switch arg.(type) {

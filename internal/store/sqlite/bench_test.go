@@ -81,7 +81,7 @@ func benchReads(b *testing.B, query string, rows int, args func() []any) {
 }
 
 // benchParallel spreads b.N calls over the clients, under a context that can
-// be cancelled, as requests have.
+// be canceled, as requests have.
 func benchParallel(b *testing.B, clients int, call func(ctx context.Context) error) {
 	ctx, cancel := context.WithCancel(b.Context())
 	defer cancel()

@@ -153,7 +153,7 @@ func (c *conn) evict() {
 	delete(c.stmts, query)
 }
 
-func (c *conn) run(query string, args []any, how C.int) (C.ff_result, error) {
+func (c *conn) runStatement(query string, args []any, how C.int) (C.ff_result, error) {
 	s, err := c.prepare(query)
 	if err != nil {
 		return C.ff_result{}, err
@@ -173,25 +173,25 @@ func (c *conn) run(query string, args []any, how C.int) (C.ff_result, error) {
 }
 
 func (c *conn) exec(query string, args ...any) (int64, error) {
-	r, err := c.run(query, args, 0)
+	r, err := c.runStatement(query, args, 0)
 	return int64(r.changes), err
 }
 
 func (c *conn) query(query string, args ...any) (*store.Rows, error) {
-	return rows(c.run(query, args, C.FF_ROWS))
+	return rows(c.runStatement(query, args, C.FF_ROWS))
 }
 
-// read is query at a state of the database that is not older than seq. The
+// readRows is query at a state of the database that is not older than seq. The
 // transaction stays open for the next read, because acquiring and releasing
 // SQLite's file locks takes a quarter of a short read's time.
-func (c *conn) read(ctx context.Context, seq uint64, query string, args []any) (*store.Rows, error) {
+func (c *conn) readRows(ctx context.Context, seq uint64, query string, args []any) (*store.Rows, error) {
 	var how C.int = C.FF_ROWS
 	if c.seq != seq {
 		how |= C.FF_FRESH
 		c.seq = seq
 	}
 	c.ctx, c.most = ctx, store.MaxBytes(ctx)
-	r, err := rows(c.run(query, args, how))
+	r, err := rows(c.runStatement(query, args, how))
 	c.ctx, c.most = nil, 0
 	if err != nil {
 		c.letGo()
@@ -257,7 +257,7 @@ func (c *conn) fail(r C.ff_result, query string) error {
 	text := C.GoStringN((*C.char)(unsafe.Pointer(r.buf)), C.int(r.len))
 	err := classify(int(r.rc), fmt.Sprintf("%s in %q", text, query))
 	if c.damage != nil && errors.Is(err, store.ErrDamaged) {
-		c.damage.note(err)
+		c.damage.recordDamage(err)
 	}
 	return err
 }

@@ -12,16 +12,16 @@ import (
 	"fanfare/internal/store"
 )
 
-// damage remembers that the file is corrupt. Reads go on, writes are refused:
-// they could spread the damage.
+// damage records that the file is corrupt. Reads still work. Writes are
+// refused, because they could spread the damage.
 type damage struct {
 	first atomic.Pointer[error]
 	// mark is a file that makes the next Open check the database again.
 	mark string
 }
 
-// note remembers the first error that says that the file is corrupt.
-func (d *damage) note(err error) {
+// recordDamage remembers the first error that says that the file is corrupt.
+func (d *damage) recordDamage(err error) {
 	if d.first.CompareAndSwap(nil, &err) {
 		// Without the mark the next process finds the damage when it reads it.
 		_ = os.WriteFile(d.mark, []byte(err.Error()+"\n"), 0o600)
@@ -76,6 +76,6 @@ func (e *Engine) Check(ctx context.Context, thorough bool) error {
 	}
 	const shown = 3
 	err = fmt.Errorf("%w: %d faults, the first of them: %s", store.ErrDamaged, len(faults), strings.Join(faults[:min(shown, len(faults))], "; "))
-	e.damage.note(err)
+	e.damage.recordDamage(err)
 	return err
 }

@@ -54,9 +54,9 @@ func rotten(t *testing.T) string {
 	return path
 }
 
-// TestDamage meets destroyed pages in a read, in a check and in a write. From
-// then on writes are refused, reads go on, and the next process checks the file
-// before it uses it.
+// TestDamage destroys pages and finds them in a read, in a check and in a
+// write. From then on writes are refused, reads still work, and the next
+// process checks the file before it uses it.
 func TestDamage(t *testing.T) {
 	t.Parallel()
 	write := func(tx store.Tx) error {
@@ -124,7 +124,7 @@ func TestMended(t *testing.T) {
 	}
 }
 
-// BenchmarkCheck tells how long a check takes for each megabyte.
+// BenchmarkCheck measures how long a check takes per megabyte.
 func BenchmarkCheck(b *testing.B) {
 	e := benchEngine(b, Options{}, benchRecords)
 	rows, err := e.Query(b.Context(), "PRAGMA page_count")
@@ -146,8 +146,8 @@ func BenchmarkCheck(b *testing.B) {
 }
 
 // TestDisplaced removes, replaces and puts back the files of an open database.
-// Meanwhile writes and snapshots are refused, reads go on, and nothing that was
-// acknowledged is lost.
+// Meanwhile writes and snapshots are refused, reads still work, and no
+// acknowledged change is lost.
 func TestDisplaced(t *testing.T) {
 	t.Parallel()
 	for _, suffix := range []string{"", "-wal"} {

@@ -73,7 +73,8 @@ type Engine struct {
 	// main is the database file, log its write-ahead log.
 	main, log *openFile
 	pageSize  int64
-	// overwritten is the error if anybody else has written to one of them.
+	// overwritten is the error if another program has written to one of the
+	// files.
 	overwritten atomic.Pointer[error]
 	// snapshots is the number of running snapshots; running waits for them.
 	snapshots atomic.Int64
@@ -185,7 +186,7 @@ func (e *Engine) Query(ctx context.Context, query string, args ...any) (*store.R
 	if err != nil {
 		return nil, err
 	}
-	r, err := c.read(ctx, e.seq.Load(), query, args)
+	r, err := c.readRows(ctx, e.seq.Load(), query, args)
 	if c.seq != 0 && c.seq != e.seq.Load() {
 		c.letGo()
 	}
@@ -202,7 +203,7 @@ func (e *Engine) Write(ctx context.Context, fn func(tx store.Tx) error) error {
 	if err := e.damage.found(); err != nil {
 		return errors.Join(e.intact(), err)
 	}
-	return e.writer.write(ctx, fn)
+	return e.writer.writeTx(ctx, fn)
 }
 
 // WriteAsync implements store.Engine. It is Write, because concurrent writes
@@ -275,7 +276,7 @@ func (e *Engine) Close() error {
 	e.running.Wait()
 	e.readers.close()
 	defer e.closeFiles()
-	err := e.writer.finish()
+	err := e.writer.emptyLog()
 	e.writer.conn.close()
 	return err
 }

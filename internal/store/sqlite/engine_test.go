@@ -44,7 +44,7 @@ func TestEngineSingleCommits(t *testing.T) {
 	})
 }
 
-func TestFiles(t *testing.T) {
+func TestFileModesAndLog(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "records.db")
 	if err := os.WriteFile(path, nil, 0o644); err != nil {

@@ -34,8 +34,8 @@ type codeError struct {
 
 func (e *codeError) Error() string { return fmt.Sprintf("sqlite: %s (%d)", e.text, e.code) }
 
-// primary returns the code without its extension.
-func (e *codeError) primary() int {
+// primaryCode returns the code without its extension.
+func (e *codeError) primaryCode() int {
 	if e.code < 0 {
 		return e.code
 	}
@@ -45,7 +45,7 @@ func (e *codeError) primary() int {
 // full reports whether the disk has no space left.
 func full(err error) bool {
 	var code *codeError
-	return errors.As(err, &code) && (code.primary() == codeFull || code.code == codeNoIndex)
+	return errors.As(err, &code) && (code.primaryCode() == codeFull || code.code == codeNoIndex)
 }
 
 func classify(code int, text string) error {
@@ -53,7 +53,7 @@ func classify(code int, text string) error {
 	if code == codeUnique || code == codePrimaryKey {
 		return &store.UniqueError{Cause: err}
 	}
-	switch err.primary() {
+	switch err.primaryCode() {
 	case codeBusy, codeNoMemory, codeReadOnly, codeIO, codeFull, codeCantOpen:
 		return fmt.Errorf("%w: %w", store.ErrUnavailable, err)
 	case codeCorrupt, codeNotADB:

@@ -63,8 +63,8 @@ func (e *Engine) openFiles(c *conn) error {
 			return err
 		}
 	}
-	e.main.note(datadir.Part{Length: headerBytes})
-	e.log.note(datadir.Part{Length: logHeaderBytes})
+	e.main.recordWritten(datadir.Part{Length: headerBytes})
+	e.log.recordWritten(datadir.Part{Length: logHeaderBytes})
 	return e.matchLog(c)
 }
 
@@ -77,9 +77,9 @@ func (e *Engine) closeFiles() {
 	}
 }
 
-// note records the file after a write. A file that cannot be read is not
-// compared until the next write.
-func (f *openFile) note(parts ...datadir.Part) {
+// recordWritten records the file after a write. A file that cannot be read is
+// not compared until the next write.
+func (f *openFile) recordWritten(parts ...datadir.Part) {
 	w, err := datadir.ReadWritten(f.file, parts...)
 	if err != nil {
 		w = nil
@@ -87,7 +87,7 @@ func (f *openFile) note(parts ...datadir.Part) {
 	f.written.Store(w)
 }
 
-// overwritten reports whether anybody else has written to the file.
+// overwritten reports whether another program has written to the file.
 func (f *openFile) overwritten() bool {
 	w := f.written.Load()
 	if w == nil {
@@ -108,7 +108,7 @@ func (f *openFile) overwritten() bool {
 }
 
 // displaced returns store.ErrDisplaced if a file was removed or replaced since
-// it was opened: what is written then is lost when the file is closed. It costs
+// it was opened. Later writes would be lost when the file is closed. It costs
 // one system call per file (BenchmarkFiles).
 func (e *Engine) displaced() error {
 	for _, f := range []*openFile{e.main, e.log} {
@@ -121,11 +121,11 @@ func (e *Engine) displaced() error {
 	return nil
 }
 
-// intact returns store.ErrOverwritten if anybody else has written to the files
-// since they were opened. What SQLite reads from them is then not what was
-// stored, and pages of both states may be in memory, so that the error stays
-// until the engine is opened again. A reader calls it after it has read. It
-// costs one system call per file (BenchmarkFiles).
+// intact returns store.ErrOverwritten if another program has written to the
+// files since they were opened. SQLite then reads other data than was stored,
+// and pages of both states may be in memory, so the error stays until the
+// engine is opened again. A reader calls it after it has read. It costs one
+// system call per file (BenchmarkFiles).
 func (e *Engine) intact() error {
 	if err := e.overwritten.Load(); err != nil {
 		return *err

@@ -71,8 +71,8 @@ func reopened(t *testing.T, e *Engine) *Engine {
 	return again
 }
 
-// TestOverwritten writes over the files of an open database. From then on
-// everything is refused, nothing is written to the files any more, and the
+// TestOverwritten overwrites the files of an open database. From then on every
+// read and write is refused, the engine writes nothing to the files, and the
 // database is not opened with a log that belongs to another file.
 func TestOverwritten(t *testing.T) {
 	t.Parallel()
@@ -230,9 +230,10 @@ func TestTouched(t *testing.T) {
 	}
 }
 
-// TestOwnWrites does everything at once that writes to the files: small and
-// large transactions, ones that fail, ones that do not fit into the cache,
-// checkpoints with and without readers. None of it is taken for a fault.
+// TestOwnWrites runs everything that writes to the files concurrently: small
+// and large transactions, failing ones, ones that do not fit into the cache,
+// and checkpoints with and without readers. The engine never takes its own
+// writes for those of another program.
 func TestOwnWrites(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "fanfare.db")

@@ -15,17 +15,18 @@ type owned struct {
 	// commits is the number of commits that wrote to the log, frames its length
 	// after the last one.
 	commits, frames int
-	// restarts reports that the next write may start the log anew, which is so
-	// after a checkpoint.
+	// restarts reports that the next write may restart the log, because a
+	// checkpoint ran.
 	restarts bool
 	// unstamped reports that the log does not have the stamp of the database
 	// file yet.
 	unstamped bool
 }
 
-// begin begins a transaction, if nobody else has written to the files. The
-// first one after a checkpoint puts the stamp of the database file into the log.
-func (w *writer) begin() error {
+// beginTx begins a transaction. It returns an error if another program has
+// written to the files. The first transaction after a checkpoint writes the
+// stamp of the database file into the log.
+func (w *writer) beginTx() error {
 	if err := w.engine.intact(); err != nil {
 		return err
 	}
@@ -37,14 +38,14 @@ func (w *writer) begin() error {
 }
 
 // noteLog records the log after a transaction. It returns store.ErrOverwritten
-// if anybody else has written to it meanwhile: what earlier commits wrote never
-// changes, unless the log starts anew.
+// if another program has written to it meanwhile. The bytes of earlier commits
+// never change until the log restarts.
 func (w *writer) noteLog() error {
 	log, o := w.engine.log, &w.owned
 	if log.written.Load() != nil {
 		return nil
 	}
-	if o.before != nil && !o.restarts && !o.before.Holds(log.file) {
+	if o.before != nil && !o.restarts && !o.before.SameContent(log.file) {
 		return w.engine.noteOverwritten(log)
 	}
 	o.before = nil
@@ -55,13 +56,13 @@ func (w *writer) noteLog() error {
 	if n := int64(o.frames); n > 0 {
 		parts = append(parts, datadir.Part{Offset: logHeaderBytes + (n-1)*(frameHeaderBytes+w.engine.pageSize), Length: frameHeaderBytes})
 	}
-	log.note(parts...)
+	log.recordWritten(parts...)
 	return nil
 }
 
 // checkpoint moves the pages that no reader needs from the log to the database
-// file, which gets a new stamp. Nothing is written to a file that anybody else
-// has written to.
+// file, which gets a new stamp. It writes nothing to a file that another
+// program has written to.
 func (w *writer) checkpoint() {
 	main := w.engine.main
 	if w.stamp(); w.engine.intact() != nil {
@@ -69,7 +70,7 @@ func (w *writer) checkpoint() {
 	}
 	main.written.Store(nil)
 	w.conn.checkpoint()
-	main.note(datadir.Part{Length: headerBytes})
+	main.recordWritten(datadir.Part{Length: headerBytes})
 	w.owned.restarts, w.owned.unstamped = true, true
 }
 
@@ -79,7 +80,7 @@ func (w *writer) stamp() {
 	if w.engine.damage.found() != nil {
 		return
 	}
-	err := w.begin()
+	err := w.beginTx()
 	if err == nil {
 		err = w.conn.script(fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT", w.engine.main.stamp(), rand.Int32()))
 	}
@@ -89,9 +90,9 @@ func (w *writer) stamp() {
 	_ = w.noteLog() // the engine remembers the error
 }
 
-// finish empties the log before the last connection closes. It leaves files
-// that anybody else has written to as they are.
-func (w *writer) finish() error {
+// emptyLog empties the log before the last connection closes. It does not
+// change files that another program has written to.
+func (w *writer) emptyLog() error {
 	if info, err := w.engine.log.file.Stat(); err == nil && info.Size() > 0 {
 		w.stamp()
 	}

@@ -41,7 +41,7 @@ type waiter struct {
 
 func (r *readers) acquire(ctx context.Context) (*conn, error) {
 	r.mu.Lock()
-	if c := r.take(); c != nil {
+	if c := r.takeIdle(); c != nil {
 		r.mu.Unlock()
 		return c, nil
 	}
@@ -64,7 +64,7 @@ func (r *readers) acquire(ctx context.Context) (*conn, error) {
 		}
 		r.mu.Lock()
 		r.waking = false
-		c := r.take()
+		c := r.takeIdle()
 		r.wakeNext()
 		if c != nil {
 			r.mu.Unlock()
@@ -76,7 +76,7 @@ func (r *readers) acquire(ctx context.Context) (*conn, error) {
 	return nil, errClosed
 }
 
-func (r *readers) take() *conn {
+func (r *readers) takeIdle() *conn {
 	n := len(r.idle)
 	if n == 0 || r.paused || r.closed {
 		return nil

@@ -44,8 +44,8 @@ func TestReserve(t *testing.T) {
 		_, err := tx.Exec("INSERT INTO item (doc) VALUES ($1)", fmt.Sprintf("%50000d", 1))
 		return err
 	}
-	// A cap on pages stands in for the disk: what is refused does not become
-	// possible by the reserve, but it is spent for urgent writes only.
+	// A limit of pages simulates a full disk. The reserve does not make refused
+	// writes possible, but it is used for urgent writes only.
 	allow(4)
 	if err := e.Write(t.Context(), large); !errors.Is(err, store.ErrUnavailable) || reserved() != size {
 		t.Errorf("not urgent: got %v with %d bytes reserved, want unavailable and all", err, reserved())

@@ -78,7 +78,7 @@ func newWriter(e *Engine, c *conn, maxBatch int, r *reserve) *writer {
 	return w
 }
 
-func (w *writer) write(ctx context.Context, fn func(store.Tx) error) error {
+func (w *writer) writeTx(ctx context.Context, fn func(store.Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -147,7 +147,7 @@ func (w *writer) loop() {
 	}()
 	for first := range w.queue {
 		w.gather(first)
-		w.run()
+		w.writeBatch()
 		w.tidy()
 	}
 	ended = true
@@ -155,32 +155,32 @@ func (w *writer) loop() {
 
 // gather fills the batch with the waiting requests.
 func (w *writer) gather(first *request) {
-	w.take(first)
+	w.addToBatch(first)
 	for len(w.batch) < w.maxBatch {
 		select {
 		case r, ok := <-w.queue:
 			if !ok {
 				return
 			}
-			w.take(r)
+			w.addToBatch(r)
 		default:
 			return
 		}
 	}
 }
 
-func (w *writer) take(r *request) {
+func (w *writer) addToBatch(r *request) {
 	if r.state.CompareAndSwap(waiting, taken) {
 		w.batch = append(w.batch, r)
 	}
 }
 
-// run writes the batch and sends every request its outcome. A savepoint for each
-// request costs a quarter of the rate, so the writer uses none until a request
-// fails that has already written. Then it rolls the batch back and writes it
-// again with savepoints, like the next batches. If that fails too, it writes
-// the requests one by one.
-func (w *writer) run() {
+// writeBatch writes the batch and sends every request its outcome. A savepoint
+// for each request costs a quarter of the rate, so the writer uses none until a
+// request fails that has already written. Then it rolls the batch back and
+// writes it again with savepoints, like the next batches. If that fails too, it
+// writes the requests one by one.
+func (w *writer) writeBatch() {
 	if w.save(); len(w.batch) == 0 {
 		return
 	}
@@ -245,7 +245,7 @@ func (w *writer) rescue() (others []*request) {
 // affects the others. That cannot happen with a batch of one.
 func (w *writer) attempt(savepoints bool) bool {
 	defer func() { _ = w.noteLog() }() // the engine remembers the error
-	if err := w.begin(); err != nil {
+	if err := w.beginTx(); err != nil {
 		w.fail(err)
 		return true
 	}
@@ -323,7 +323,7 @@ func (w *writer) commit(alone bool) bool {
 		}
 	}
 	var code *codeError
-	if errors.As(err, &code) && code.primary() == codeConstraint {
+	if errors.As(err, &code) && code.primaryCode() == codeConstraint {
 		if alone {
 			w.fail(err)
 		}
@@ -333,7 +333,8 @@ func (w *writer) commit(alone bool) bool {
 		if !errors.Is(err, store.ErrUnavailable) {
 			err = fmt.Errorf("%w: %w", store.ErrUnavailable, err)
 		}
-		// On a full disk a log that can be used again is what helps.
+		// On a full disk, a checkpoint helps, because the log can then be
+		// reused.
 		w.checkpointAt = 0
 		w.fail(err)
 		return true
@@ -392,8 +393,8 @@ func (w *writer) tidy() {
 	}
 	w.checkpointAt = frames + checkpointFrames
 	w.checkpoint()
-	// Only readers that begin after the checkpoint read without the log and
-	// let the next commit start it anew.
+	// Only readers that begin after the checkpoint read without the log, so
+	// that the next commit can restart it.
 	w.engine.readers.letGo(w.engine.seq.Add(1))
 	if frames > 2*checkpointFrames && w.engine.snapshots.Load() == 0 {
 		w.checkpointAlone()

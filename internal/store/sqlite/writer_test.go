@@ -43,7 +43,7 @@ func countItems(t *testing.T, e *Engine, query string, args ...any) int64 {
 	return r.Int()
 }
 
-// hold keeps the writer busy until the returned function is called.
+// hold blocks the writer until the returned function is called.
 func hold(t *testing.T, e *Engine) (release func()) {
 	t.Helper()
 	running, finish := make(chan struct{}), make(chan struct{})
@@ -76,7 +76,7 @@ func line(e *Engine, group *sync.WaitGroup, fns ...func()) {
 	}
 }
 
-func TestCancelledInLine(t *testing.T) {
+func TestCanceledInLine(t *testing.T) {
 	t.Parallel()
 	e := openItems(t, Options{})
 	release := hold(t, e)
@@ -126,8 +126,8 @@ func TestCommitTogether(t *testing.T) {
 }
 
 // TestBatchFailures puts one bad write among good ones. The good ones must be
-// stored and told so, the bad one neither; with an ended goroutine the others
-// may fail, but nobody may be told wrong or wait for ever.
+// stored and acknowledged, the bad one must not. If a goroutine ends, the
+// others may fail, but no write may get a wrong result or wait forever.
 func TestBatchFailures(t *testing.T) {
 	t.Parallel()
 	errBad := errors.New("bad")

@@ -36,7 +36,7 @@ func Engine(t *testing.T, open func(t *testing.T) store.Engine) {
 		{"panic", enginePanic},
 		{"swallowed error", engineSwallowed},
 		{"compare and set", engineCompareAndSet},
-		{"cancelled before its turn", engineCancelledInLine},
+		{"canceled before its turn", engineCanceledInLine},
 		{"deadline stops a read", engineDeadline},
 		{"deadline stops a write", engineWriteDeadline},
 		{"watch", engineWatch},

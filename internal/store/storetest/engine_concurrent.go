@@ -62,10 +62,10 @@ func engineIncrement(ctx context.Context, e store.Engine, id int) error {
 	}
 }
 
-func engineCancelledInLine(t *testing.T, e store.Engine) {
+func engineCanceledInLine(t *testing.T, e store.Engine) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	never := func(store.Tx) error { t.Error("a cancelled write ran"); return nil }
+	never := func(store.Tx) error { t.Error("a canceled write ran"); return nil }
 	if err := e.Write(ctx, never); !errors.Is(err, context.Canceled) {
 		t.Errorf("write: got %v want %v", err, context.Canceled)
 	}

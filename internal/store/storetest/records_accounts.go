@@ -87,8 +87,7 @@ func recordsAccounts(t *testing.T, w *Fixture) {
 	}
 }
 
-// uses counts what a key was used for, with what clients may say of
-// themselves.
+// uses counts uses of a key, with user agents that clients may send.
 func (w *Fixture) uses(key ident.ID) {
 	t := w.T
 	t.Helper()

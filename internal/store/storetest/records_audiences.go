@@ -23,7 +23,7 @@ import (
 	"fanfare/internal/record"
 )
 
-// audienceSpec is what a caller asks for.
+// audienceSpec returns the fields that a caller sends for an audience.
 func audienceSpec(name string, kind audience.Type) audience.Spec {
 	s := audience.Spec{Name: name, Type: kind, Tags: []string{}, Metadata: map[string]string{}}
 	if kind == audience.TypeTargeting {
@@ -182,7 +182,7 @@ type listedAudience struct {
 
 func (p listedAudience) document() record.Doc { return p.doc }
 
-func (p listedAudience) place(sort string) page.Position {
+func (p listedAudience) position(sort string) page.Position {
 	place := page.Position{ID: string(p.a.ID)}
 	switch sort {
 	case "created_at":
@@ -307,7 +307,7 @@ func recordsMembersRace(t *testing.T, w *Fixture) {
 	id := w.Audience(audienceSpec("Shared", audience.TypeCustomerList))
 	together(callers, func(i int) {
 		for n := range times {
-			// Neighbours add some of the same and remove some of each other's.
+			// Neighbors add some of the same and remove some of each other's.
 			from := (i*times + n) * 20
 			m := audience.MemberChange{Add: hashes(from, from+40), Remove: hashes(max(0, from-10), from)}
 			if i%2 == 0 {

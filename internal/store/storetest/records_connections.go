@@ -121,15 +121,15 @@ func (w *Fixture) listConnections(ctx context.Context) error {
 	return nil
 }
 
-// linked is a connection as the naive evaluator has it.
-type linked struct {
+// listedConnection is a connection as the naive evaluator has it.
+type listedConnection struct {
 	c   *connection.Connection
 	doc record.Doc
 }
 
-func (l linked) document() record.Doc { return l.doc }
+func (l listedConnection) document() record.Doc { return l.doc }
 
-func (l linked) place(sort string) page.Position {
+func (l listedConnection) position(sort string) page.Position {
 	place := page.Position{ID: string(l.c.ID)}
 	switch sort {
 	case "created_at":
@@ -146,7 +146,7 @@ func (l linked) place(sort string) page.Position {
 	return place
 }
 
-func (l linked) matches(q page.Query) bool {
+func (l listedConnection) matches(q page.Query) bool {
 	if q.Status == nil && l.c.Status == connection.StatusDisconnected {
 		return false
 	}
@@ -158,7 +158,7 @@ func recordsConnectionLists(t *testing.T, w *Fixture) {
 	r := mathrand.New(mathrand.NewPCG(5, 1))
 	other, _, _ := w.AddWorkspace("other@example.com")
 	base := w.Now()
-	var all []linked
+	var all []listedConnection
 	for i := range 80 {
 		w.Clock.Advance(time.Millisecond)
 		c := &connection.Connection{
@@ -178,7 +178,7 @@ func recordsConnectionLists(t *testing.T, w *Fixture) {
 		d, err := w.DB.Connections().Save(t.Context(), c, save)
 		w.must(err)
 		if c.WorkspaceID == w.Workspace {
-			all = append(all, linked{c, d})
+			all = append(all, listedConnection{c, d})
 		}
 	}
 	read := func(q page.Query) (page.Page, error) { return w.DB.Connections().List(t.Context(), w.Workspace, q) }

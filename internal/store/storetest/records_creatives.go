@@ -190,15 +190,15 @@ func (w *Fixture) listCreatives(ctx context.Context, id ident.ID) error {
 	return nil
 }
 
-// work is a creative as the naive evaluator has it.
-type work struct {
+// listedCreative is a creative as the naive evaluator has it.
+type listedCreative struct {
 	c   *creative.Creative
 	doc record.Doc
 }
 
-func (x work) document() record.Doc { return x.doc }
+func (x listedCreative) document() record.Doc { return x.doc }
 
-func (x work) place(sort string) page.Position {
+func (x listedCreative) position(sort string) page.Position {
 	place := page.Position{ID: string(x.c.ID)}
 	switch sort {
 	case "created_at":
@@ -211,7 +211,7 @@ func (x work) place(sort string) page.Position {
 	return place
 }
 
-func (x work) matches(q page.Query) bool {
+func (x listedCreative) matches(q page.Query) bool {
 	return satisfies(q, string(x.c.Status), &x.c.Common, x.c.Name, map[string][]string{
 		"type": {x.c.Type}, "source": {x.c.Source}, "approval": {x.c.Approval.Status}, "channel": x.c.Channels, "tag": x.c.Tags,
 	})
@@ -223,7 +223,7 @@ func recordsCreativeLists(t *testing.T, w *Fixture) {
 	mine := w.Workspace
 	other, _, _ := w.AddWorkspace("other@example.com")
 	base := w.Now()
-	var all []work
+	var all []listedCreative
 	for i := range 120 {
 		w.Clock.Advance(time.Millisecond)
 		w.Workspace = mine
@@ -236,7 +236,7 @@ func recordsCreativeLists(t *testing.T, w *Fixture) {
 		c.Channels, c.Tags = some(r, creative.Channels[:4]), some(r, listTags)
 		d := w.saveCreative(c)
 		if w.Workspace == mine {
-			all = append(all, work{c, d})
+			all = append(all, listedCreative{c, d})
 		}
 	}
 	w.Workspace = mine
@@ -409,7 +409,7 @@ func (w *Fixture) creativeAnswers(cause record.Cause, id ident.ID, first, done r
 	check("what its owner amends", 201, done)
 }
 
-// creativeSpends adds up what is spent, by workspace and month.
+// creativeSpends adds up the spend on models, by workspace and month.
 func (w *Fixture) creativeSpends(id ident.ID) {
 	t := w.T
 	t.Helper()

@@ -44,7 +44,7 @@ func recordsDamaged(t *testing.T, w *Fixture) {
 	if report, err := store.VerifyDocuments(t.Context(), w.Raw); err != nil || report.Documents < 5 || report.Count != 0 {
 		t.Errorf("before the damage: %+v %v", report, err)
 	}
-	// The text is still JSON, so only the checksum can tell.
+	// The text is still JSON, so only the checksum shows the damage.
 	w.damage(`UPDATE campaign SET doc = replace(doc, '"name":"Bad"', '"name":"Bet"') WHERE workspace_id = $1 AND id = $2`, string(w.Workspace), string(bad.ID))
 	w.damage(`UPDATE event SET doc = replace(doc, '"name":"Bad"', '"name":"Bet"') WHERE workspace_id = $1 AND resource_id = $2`, string(w.Workspace), string(bad.ID))
 	w.damage(`UPDATE once SET doc = replace(doc, '"name":"Bad"', '"name":"Bet"') WHERE workspace_id = $1 AND key = $2`, string(w.Workspace), "k")

@@ -253,7 +253,8 @@ func usd(day clock.Date, value rates.Decimal) rates.Rate {
 	return rates.Rate{Date: day, Currency: "USD", PerEuro: value}
 }
 
-// book is what holds for a workspace, as day offsets from the Friday.
+// book returns the rates that apply to a workspace, by day offset from the
+// Friday.
 func (w *Fixture) book(workspace ident.ID) map[clock.Date]int64 {
 	w.T.Helper()
 	list, err := w.DB.Rates().Rates(w.T.Context(), workspace, []money.Currency{"USD"}, friday-20, friday+20)
@@ -288,8 +289,8 @@ func recordsRates(t *testing.T, w *Fixture) {
 	check("no holiday after all", w.put("", usd(friday+3, 13)), 1, 0, other, map[clock.Date]int64{-1: 10, 0: 12, 1: 12, 2: 12, 3: 13, 4: 14})
 	check("before", w.put("", usd(friday-4, 9)), 1, 2, other, map[clock.Date]int64{-4: 9, -3: 9, -2: 9, -1: 10, 0: 12, 1: 12, 2: 12, 3: 13, 4: 14})
 
-	// A workspace's own rate holds for it alone, and a carried one gives way
-	// to a published one.
+	// A workspace's own rate applies only to that workspace. A published rate
+	// replaces a carried one.
 	server := w.book(other)
 	own := map[clock.Date]int64{-4: 9, -3: 9, -2: 9, -1: 10, 0: 20, 1: 20, 2: 20, 3: 13, 4: 24}
 	check("own friday", w.put(w.Workspace, usd(friday, 20), usd(friday+4, 24)), 2, 3, w.Workspace, own)
@@ -327,8 +328,8 @@ func recordsRates(t *testing.T, w *Fixture) {
 	}
 }
 
-// recordsRatesRace publishes the days of weeks from many sides; what is carried
-// in the end does not depend on who came when.
+// recordsRatesRace publishes the days of weeks concurrently. The carried rates
+// do not depend on the order.
 func recordsRatesRace(t *testing.T, w *Fixture) {
 	var all []rates.Rate
 	for i := range clock.Date(28) {
@@ -432,7 +433,7 @@ func recordsRateLists(t *testing.T, w *Fixture) {
 	}
 }
 
-// details writes down where a request is wrong and how.
+// details returns the fields and codes of a fault as text.
 func details(err error) string {
 	f, ok := errors.AsType[*fault.Error](err)
 	if !ok {
@@ -445,8 +446,8 @@ func details(err error) string {
 	return strings.Join(list, ", ")
 }
 
-// withoutSpend removes what a step has planned about spend, which others would
-// find.
+// withoutSpend removes the jobs about spend that a step has planned, because other
+// steps would find them.
 func (w *Fixture) withoutSpend(ctx context.Context, err error) error {
 	if err != nil {
 		return err

@@ -22,7 +22,7 @@ func recordsSavedJobs(t *testing.T, w *Fixture) {
 	for name, save := range w.savesWithJobs() {
 		t.Run(name, func(t *testing.T) {
 			kept, ended := ident.ID(name+"-kept"), ident.ID(name+"-ended")
-			jobs := func() (at clock.Instant, cancelled bool) {
+			jobs := func() (at clock.Instant, canceled bool) {
 				const query = `SELECT coalesce(max(run_at), 0) FROM job WHERE workspace_id = $1 AND kind = 'test' AND args = $2`
 				return clock.Instant(w.Int(query, string(w.Workspace), string(kept))), w.Int(query, string(w.Workspace), string(ended)) == 0
 			}
@@ -36,18 +36,18 @@ func recordsSavedJobs(t *testing.T, w *Fixture) {
 				return s
 			}
 			w.must(save(effects("-1", 5, false)))
-			if at, cancelled := jobs(); at != 5 || cancelled {
-				t.Errorf("after the first save: due at %d, cancelled %t", at, cancelled)
+			if at, canceled := jobs(); at != 5 || canceled {
+				t.Errorf("after the first save: due at %d, canceled %t", at, canceled)
 			}
 			if err := save(effects("-1", 6, true)); !errors.Is(err, record.ErrKeyUsed) {
 				t.Errorf("the same idempotency key: got %v want %v", err, record.ErrKeyUsed)
 			}
-			if at, cancelled := jobs(); at != 5 || cancelled {
-				t.Errorf("a save that failed wrote jobs: due at %d, cancelled %t", at, cancelled)
+			if at, canceled := jobs(); at != 5 || canceled {
+				t.Errorf("a save that failed wrote jobs: due at %d, canceled %t", at, canceled)
 			}
 			w.must(save(effects("-2", 7, true)))
-			if at, cancelled := jobs(); at != 7 || !cancelled {
-				t.Errorf("after the second save: due at %d, cancelled %t", at, cancelled)
+			if at, canceled := jobs(); at != 7 || !canceled {
+				t.Errorf("after the second save: due at %d, canceled %t", at, canceled)
 			}
 		})
 	}

@@ -9,9 +9,9 @@ import (
 	"fanfare/internal/page"
 )
 
-// recordsListLarge lists records that are too large for one page: each page ends
-// before page.MaxBytes, and together they are the whole list. One record that is
-// larger is a page of its own.
+// recordsListLarge lists records that are too large for one page. Each page
+// ends before page.MaxBytes, and together they are the whole list. A record
+// that is larger than that has its own page.
 func recordsListLarge(t *testing.T, w *Fixture) {
 	const most = 40
 	ranking := map[ident.ID]int64{}

@@ -23,19 +23,20 @@ import (
 
 // entry is a record as the naive evaluator has it.
 type entry interface {
-	// place is where it stands in a list that is sorted so.
-	place(sort string) page.Position
+	// position returns the position of the entry in a list with this sort
+	// order.
+	position(sort string) page.Position
 	matches(q page.Query) bool
 	document() record.Doc
 }
 
-// kept is a campaign as the naive evaluator has it.
-type kept struct {
+// listedCampaign is a campaign as the naive evaluator has it.
+type listedCampaign struct {
 	c   *campaign.Campaign
 	doc record.Doc
 }
 
-func (k kept) document() record.Doc { return k.doc }
+func (k listedCampaign) document() record.Doc { return k.doc }
 
 // What the random records are made of: few values, so that there are ties, and
 // names in which bytes, letters and case disagree about the order.
@@ -66,7 +67,7 @@ func some[T any](r *rand.Rand, list []T) []T {
 }
 
 // fill stores random records, some of them in another workspace.
-func (w *Fixture) fill(n int, seed uint64) []kept {
+func (w *Fixture) fill(n int, seed uint64) []listedCampaign {
 	w.T.Helper()
 	r := rand.New(rand.NewPCG(seed, 1))
 	other, _, _ := w.AddWorkspace(fmt.Sprintf("other-%d@example.com", seed))
@@ -79,7 +80,7 @@ func (w *Fixture) fill(n int, seed uint64) []kept {
 		i := instant()
 		return &i
 	}
-	var list []kept
+	var list []listedCampaign
 	for i := range n {
 		w.Clock.Advance(time.Millisecond)
 		c := w.Draft(pick(r, listNames))
@@ -103,14 +104,14 @@ func (w *Fixture) fill(n int, seed uint64) []kept {
 		d, err := w.DB.Campaigns().Save(w.T.Context(), c, save)
 		w.must(err)
 		if c.WorkspaceID == w.Workspace {
-			list = append(list, kept{c, d})
+			list = append(list, listedCampaign{c, d})
 		}
 	}
 	return list
 }
 
-// place is the naive evaluator's sort value.
-func (k kept) place(sort string) page.Position {
+// position is the naive evaluator's sort value.
+func (k listedCampaign) position(sort string) page.Position {
 	p := page.Position{ID: string(k.c.ID)}
 	optional := func(i *clock.Instant) {
 		if p.Null = i == nil; !p.Null {
@@ -153,7 +154,7 @@ func (k kept) place(sort string) page.Position {
 }
 
 // matches is the naive evaluator's condition.
-func (k kept) matches(q page.Query) bool {
+func (k listedCampaign) matches(q page.Query) bool {
 	values := map[string][]string{
 		"delivery_status": {string(k.c.Delivery.Status)}, "channel": k.c.Channels, "tag": k.c.Tags,
 		"audience_id": words(k.c.AudienceIDs), "creative_id": words(k.c.CreativeIDs),
@@ -164,7 +165,7 @@ func (k kept) matches(q page.Query) bool {
 	return satisfies(q, string(k.c.Status), &k.c.Common, k.c.Name, values)
 }
 
-// satisfies says whether a record is in a list; values are what it has under
+// satisfies reports whether a record is in a list. values are its values for
 // each filter.
 func satisfies(q page.Query, status string, c *record.Common, name string, values map[string][]string) bool {
 	switch {
@@ -203,7 +204,7 @@ func naive[E entry](all []E, q page.Query) []E {
 		}
 	}
 	slices.SortFunc(list, func(a, b E) int {
-		x, y := a.place(q.Sort), b.place(q.Sort)
+		x, y := a.position(q.Sort), b.position(q.Sort)
 		if x.Null != y.Null {
 			if x.Null {
 				return 1
@@ -225,13 +226,13 @@ type fataler interface {
 	Fatalf(format string, args ...any)
 }
 
-// compare holds lists of campaigns against the naive one.
-func (w *Fixture) compare(t fataler, all []kept, q page.Query) {
+// compare compares lists of campaigns with the naive list.
+func (w *Fixture) compare(t fataler, all []listedCampaign, q page.Query) {
 	t.Helper()
 	compare(t, func(q page.Query) (page.Page, error) { return w.DB.Campaigns().List(w.T.Context(), w.Workspace, q) }, all, q)
 }
 
-// compare walks all pages of a query and holds them against the naive list.
+// compare reads all pages of a query and compares them with the naive list.
 func compare[E entry](t fataler, read func(page.Query) (page.Page, error), all []E, q page.Query) {
 	t.Helper()
 	want := naive(all, q)
@@ -256,7 +257,7 @@ func compare[E entry](t fataler, read func(page.Query) (page.Page, error), all [
 		if p.Next == nil {
 			return
 		}
-		if place := want[at-1].place(q.Sort); *p.Next != place {
+		if place := want[at-1].position(q.Sort); *p.Next != place {
 			t.Fatalf("%s: got next %+v want %+v", show(q), *p.Next, place)
 		}
 		q.After = p.Next

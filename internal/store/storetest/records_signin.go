@@ -41,7 +41,7 @@ func (w *Fixture) session(user ident.ID) *signin.NewSession {
 }
 
 // people is a change of people, in the audit logs of all their workspaces.
-func (w *Fixture) people(c signin.Change) signin.Change {
+func (w *Fixture) people(c signin.UserChange) signin.UserChange {
 	c.At = w.Now()
 	c.Cause.Actor = record.Actor{Type: record.ActorUser, ID: c.User, Name: "Owner"}
 	return c
@@ -55,7 +55,7 @@ func (w *Fixture) signInSteps() []Step {
 	password := func(rev int64) signin.Credential {
 		return signin.Credential{User: p.ID, Kind: "password", ID: string(p.ID), Rev: rev, Doc: []byte("hash")}
 	}
-	step := func(name string, c func() signin.Change) Step {
+	step := func(name string, c func() signin.UserChange) Step {
 		return Step{name, false, func(ctx context.Context) error { return s.Save(ctx, w.people(c())) }}
 	}
 	read := func(name string, f func(ctx context.Context) error) Step { return Step{name, false, f} }
@@ -64,22 +64,22 @@ func (w *Fixture) signInSteps() []Step {
 			_, err := w.Accounts.WorkspacesOf(ctx, w.Owner)
 			return errors.Join(err, second(w.Accounts.CallerFor(ctx, w.Workspace, w.Owner)), second(w.Accounts.KeyUse(ctx, w.Workspace, 30)))
 		}),
-		step("signin.invite", func() signin.Change {
+		step("signin.invite", func() signin.UserChange {
 			invited = w.invitation("joiner@example.com")
-			return signin.Change{Cause: record.Cause{Workspace: w.Workspace}, Action: "invitation.create", Target: invited.ID, Keep: invited}
+			return signin.UserChange{Cause: record.Cause{Workspace: w.Workspace}, Action: "invitation.create", Target: invited.ID, Keep: invited}
 		}),
 		read("signin.who", func(ctx context.Context) (err error) {
 			p, err = s.Person(ctx, signin.UserQuery{Email: "joiner@example.com"})
 			return errors.Join(err, second(s.Token(ctx, invited.Hash)), second(s.Invitations(ctx, w.Workspace, "")), second(s.Invitations(ctx, "", "joiner@example.com")))
 		}),
-		step("signin.accept", func() signin.Change {
+		step("signin.accept", func() signin.UserChange {
 			j := signin.Join{Workspace: w.Workspace, Role: "viewer", Email: "joiner@example.com", Forget: w.Now()}
 			if p == nil || p.Name == "" {
 				p = &signin.User{ID: ident.New(ident.User, w.Clock.Now(), rand.Reader)}
 				j.New = &signin.NewUser{ID: p.ID, Name: "Joiner"}
 			}
 			in = w.session(p.ID)
-			return signin.Change{
+			return signin.UserChange{
 				Action: "invitation.accept", User: p.ID, Burn: []signin.Hash{invited.Hash}, Join: []signin.Join{j}, Name: "Jo",
 				Put:  []signin.Credential{password(0), {User: p.ID, Kind: "identity", ID: "https://id.example.com joiner", Doc: []byte("{}"), Sealed: "sealed"}},
 				Open: in,
@@ -87,16 +87,16 @@ func (w *Fixture) signInSteps() []Step {
 		}),
 		read("signin.read", func(ctx context.Context) error {
 			_, err := s.Session(ctx, in.Hash)
-			return errors.Join(err, second(s.Sessions(ctx, p.ID)), second(s.Person(ctx, signin.UserQuery{ID: p.ID})), second(s.Person(ctx, signin.UserQuery{Identity: "https://id.example.com joiner"})), second(s.Anybody(ctx)))
+			return errors.Join(err, second(s.Sessions(ctx, p.ID)), second(s.Person(ctx, signin.UserQuery{ID: p.ID})), second(s.Person(ctx, signin.UserQuery{Identity: "https://id.example.com joiner"})), second(s.HasCredentials(ctx)))
 		}),
 		read("signin.used", func(ctx context.Context) error { return s.Used(ctx, in.ID, w.Now(), "203.0.113.8", "other") }),
-		step("signin.ticket", func() signin.Change {
+		step("signin.ticket", func() signin.UserChange {
 			invited = &signin.Token{Hash: newHash(), ID: "lnk_1", Kind: "step", Subject: newHash().String(), Doc: []byte("{}"), CreatedAt: w.Now(), ExpiresAt: w.Now().Add(time.Minute)}
-			return signin.Change{Keep: invited}
+			return signin.UserChange{Keep: invited}
 		}),
-		step("signin.prove", func() signin.Change {
+		step("signin.prove", func() signin.UserChange {
 			hash := newHash()
-			return signin.Change{
+			return signin.UserChange{
 				Spend:  &signin.Token{Hash: hash, ID: "lnk_2", Kind: "spent", Subject: hash.String(), Doc: []byte("{}"), CreatedAt: w.Now(), ExpiresAt: w.Now()},
 				Action: "session.prove", User: p.ID, Try: &invited.Hash, Put: []signin.Credential{password(1)}, Proved: in.ID,
 				Switch: &signin.Switch{Session: in.ID, Workspace: w.Workspace}, End: &signin.End{Except: in.ID},
@@ -106,18 +106,18 @@ func (w *Fixture) signInSteps() []Step {
 			_, err := s.Rewrap(ctx, func(text string) (string, error) { return text + "!", nil })
 			return err
 		}),
-		step("signin.leave", func() signin.Change {
-			return signin.Change{
+		step("signin.leave", func() signin.UserChange {
+			return signin.UserChange{
 				Action: "signout", User: p.ID, End: &signin.End{Only: in.ID}, Burn: []signin.Hash{invited.Hash},
 				Drop: []signin.Credential{password(2), {Kind: "identity", ID: "https://id.example.com joiner", Rev: 1}},
 			}
 		}),
-		step("signin.invite again", func() signin.Change {
+		step("signin.invite again", func() signin.UserChange {
 			invited = w.invitation("joiner@example.com")
-			return signin.Change{Keep: invited}
+			return signin.UserChange{Keep: invited}
 		}),
-		step("signin.withdraw", func() signin.Change {
-			return signin.Change{Cause: record.Cause{Workspace: w.Workspace}, Action: "invitation.withdraw", Withdraw: invited.ID}
+		step("signin.withdraw", func() signin.UserChange {
+			return signin.UserChange{Cause: record.Cause{Workspace: w.Workspace}, Action: "invitation.withdraw", Withdraw: invited.ID}
 		}),
 		read("signin.left", func(ctx context.Context) error {
 			return second(w.Accounts.Remove(ctx, Operator, w.Workspace, "joiner@example.com"))
@@ -135,7 +135,7 @@ func second[T any](_ T, err error) error { return err }
 // recordsSignIn checks what each part of a change promises.
 func recordsSignIn(t *testing.T, w *Fixture) {
 	s := w.DB.SignIn()
-	save := func(want error, c signin.Change) {
+	save := func(want error, c signin.UserChange) {
 		t.Helper()
 		if err := s.Save(t.Context(), w.people(c)); !errors.Is(err, want) {
 			t.Fatalf("got %v want %v", err, want)
@@ -144,36 +144,36 @@ func recordsSignIn(t *testing.T, w *Fixture) {
 	other, _, _ := w.AddWorkspace("owner@example.com")
 	foreign, stranger, _ := w.AddWorkspace("stranger@example.com")
 	in := w.session(w.Owner)
-	save(nil, signin.Change{User: w.Owner, Action: "signin", Open: in})
+	save(nil, signin.UserChange{User: w.Owner, Action: "signin", Open: in})
 	for _, id := range []ident.ID{w.Workspace, other} {
 		w.Count(1, `SELECT count(*) FROM audit WHERE workspace_id = $1 AND entry LIKE '%"action":"signin"%'`, string(id))
 	}
 	w.Count(0, `SELECT count(*) FROM audit WHERE workspace_id = $1 AND entry LIKE '%"action":"signin"%'`, string(foreign))
 
 	// A session switches only to workspaces of its user.
-	save(signin.ErrTokenUsed, signin.Change{User: w.Owner, Switch: &signin.Switch{Session: in.ID, Workspace: foreign}})
-	save(signin.ErrTokenUsed, signin.Change{User: stranger, Switch: &signin.Switch{Session: in.ID, Workspace: foreign}})
-	save(nil, signin.Change{User: w.Owner, Switch: &signin.Switch{Session: in.ID, Workspace: other}})
+	save(signin.ErrTokenUsed, signin.UserChange{User: w.Owner, Switch: &signin.Switch{Session: in.ID, Workspace: foreign}})
+	save(signin.ErrTokenUsed, signin.UserChange{User: stranger, Switch: &signin.Switch{Session: in.ID, Workspace: foreign}})
+	save(nil, signin.UserChange{User: w.Owner, Switch: &signin.Switch{Session: in.ID, Workspace: other}})
 	w.wantSession(in.Hash, other)
 	w.must(second(w.Accounts.AddMember(t.Context(), Operator, other, "second@example.com", "owner", false)))
 	w.must(second(w.Accounts.Remove(t.Context(), Operator, other, "owner@example.com")))
 	w.wantSession(in.Hash, "")
-	save(signin.ErrTokenUsed, signin.Change{User: w.Owner, Switch: &signin.Switch{Session: in.ID, Workspace: other}})
+	save(signin.ErrTokenUsed, signin.UserChange{User: w.Owner, Switch: &signin.Switch{Session: in.ID, Workspace: other}})
 
 	// A user cannot end or prove the session of another user.
-	save(signin.ErrTokenUsed, signin.Change{User: stranger, End: &signin.End{Only: in.ID}})
-	save(nil, signin.Change{User: stranger, Proved: in.ID, End: &signin.End{}})
+	save(signin.ErrTokenUsed, signin.UserChange{User: stranger, End: &signin.End{Only: in.ID}})
+	save(nil, signin.UserChange{User: stranger, Proved: in.ID, End: &signin.End{}})
 	w.wantSession(in.Hash, "")
 
 	// Credentials change as they were read or not at all.
 	c := signin.Credential{Kind: "password", ID: string(w.Owner), Doc: []byte("one")}
-	save(nil, signin.Change{User: w.Owner, Put: []signin.Credential{c}})
-	save(record.ErrRace, signin.Change{User: w.Owner, Put: []signin.Credential{c}, Open: w.session(w.Owner)})
+	save(nil, signin.UserChange{User: w.Owner, Put: []signin.Credential{c}})
+	save(record.ErrRace, signin.UserChange{User: w.Owner, Put: []signin.Credential{c}, Open: w.session(w.Owner)})
 	c.Rev = 1
-	save(record.ErrRace, signin.Change{User: stranger, Put: []signin.Credential{c}})
-	save(nil, signin.Change{User: w.Owner, Put: []signin.Credential{c}})
-	save(record.ErrRace, signin.Change{User: w.Owner, Put: []signin.Credential{c}})
-	save(record.ErrRace, signin.Change{User: w.Owner, Drop: []signin.Credential{c}})
+	save(record.ErrRace, signin.UserChange{User: stranger, Put: []signin.Credential{c}})
+	save(nil, signin.UserChange{User: w.Owner, Put: []signin.Credential{c}})
+	save(record.ErrRace, signin.UserChange{User: w.Owner, Put: []signin.Credential{c}})
+	save(record.ErrRace, signin.UserChange{User: w.Owner, Drop: []signin.Credential{c}})
 	w.Count(1, `SELECT count(*) FROM session`)
 	if r, err := w.DB.VerifyAudit(t.Context(), func(int64) {}); err != nil || len(r.Faults) > 0 {
 		t.Errorf("the audit log: got %+v, %v", r, err)
@@ -194,7 +194,7 @@ func (w *Fixture) wantSession(hash signin.Hash, workspace ident.ID) {
 func recordsJoin(t *testing.T, w *Fixture) {
 	s := w.DB.SignIn()
 	join := func(user ident.ID, role string, made *signin.NewUser) error {
-		return s.Save(t.Context(), w.people(signin.Change{User: user, Action: "invitation.accept", Join: []signin.Join{{
+		return s.Save(t.Context(), w.people(signin.UserChange{User: user, Action: "invitation.accept", Join: []signin.Join{{
 			Workspace: w.Workspace, Role: role, Email: "guest@example.com", New: made, Forget: w.Now().Add(-30 * 24 * time.Hour),
 		}}}))
 	}
@@ -239,7 +239,7 @@ func recordsTokens(t *testing.T, w *Fixture) {
 	s := w.DB.SignIn()
 	first, next := w.invitation("guest@example.com"), w.invitation("guest@example.com")
 	for _, token := range []*signin.Token{first, next} {
-		w.must(s.Save(t.Context(), w.people(signin.Change{Keep: token})))
+		w.must(s.Save(t.Context(), w.people(signin.UserChange{Keep: token})))
 	}
 	if got, err := s.Token(t.Context(), first.Hash); err != nil || got != nil {
 		t.Errorf("a replaced link: got %+v, %v want nothing", got, err)
@@ -252,7 +252,7 @@ func recordsTokens(t *testing.T, w *Fixture) {
 	if list, err := s.Invitations(t.Context(), other, ""); err != nil || len(list) != 0 {
 		t.Errorf("another workspace's invitations: got %v, %v want none", list, err)
 	}
-	foreign := w.people(signin.Change{Cause: record.Cause{Workspace: other}, Action: "invitation.withdraw", Withdraw: next.ID})
+	foreign := w.people(signin.UserChange{Cause: record.Cause{Workspace: other}, Action: "invitation.withdraw", Withdraw: next.ID})
 	if err := s.Save(t.Context(), foreign); !errors.Is(err, signin.ErrTokenUsed) {
 		t.Errorf("withdraw from another workspace: got %v want gone", err)
 	}
@@ -264,9 +264,9 @@ func recordsTokens(t *testing.T, w *Fixture) {
 			t.Error(err)
 		}
 	}
-	together(8, func(int) { count(&tried, s.Save(t.Context(), w.people(signin.Change{Try: &next.Hash}))) })
+	together(8, func(int) { count(&tried, s.Save(t.Context(), w.people(signin.UserChange{Try: &next.Hash}))) })
 	together(8, func(int) {
-		count(&burnt, s.Save(t.Context(), w.people(signin.Change{User: w.Owner, Action: "signin", Burn: []signin.Hash{next.Hash}, Open: w.session(w.Owner)})))
+		count(&burnt, s.Save(t.Context(), w.people(signin.UserChange{User: w.Owner, Action: "signin", Burn: []signin.Hash{next.Hash}, Open: w.session(w.Owner)})))
 	})
 	if tried.Load() != signin.MaxTries || burnt.Load() != 1 {
 		t.Errorf("got %d tries and %d uses want %d and 1", tried.Load(), burnt.Load(), signin.MaxTries)
@@ -276,7 +276,7 @@ func recordsTokens(t *testing.T, w *Fixture) {
 	hash := newHash()
 	ticket := &signin.Token{Hash: hash, ID: "lnk_2", Kind: "spent", Subject: hash.String(), Doc: []byte("{}"), CreatedAt: w.Now(), ExpiresAt: w.Now().Add(time.Minute)}
 	together(8, func(int) {
-		count(&spent, s.Save(t.Context(), w.people(signin.Change{User: w.Owner, Action: "signin", Spend: ticket, Open: w.session(w.Owner)})))
+		count(&spent, s.Save(t.Context(), w.people(signin.UserChange{User: w.Owner, Action: "signin", Spend: ticket, Open: w.session(w.Owner)})))
 	})
 	if spent.Load() != 1 {
 		t.Errorf("got %d uses of a ticket that the browser keeps, want 1", spent.Load())
@@ -293,7 +293,7 @@ func recordsEnd(t *testing.T, w *Fixture) {
 		in.UsedAt, in.ExpiresAt = w.Now().Add(used), w.Now().Add(time.Duration(i+1)*time.Hour)
 		token := w.invitation(fmt.Sprintf("guest-%d@example.com", i))
 		token.ExpiresAt = in.ExpiresAt
-		w.must(s.Save(t.Context(), w.people(signin.Change{User: w.Owner, Open: in, Keep: token})))
+		w.must(s.Save(t.Context(), w.people(signin.UserChange{User: w.Owner, Open: in, Keep: token})))
 	}
 	chunks := map[string]int{}
 	w.must(store.Dump(t.Context(), w.Engine, func(c store.Chunk, _ int64) error { chunks[c.Table] += c.Rows; return nil }))

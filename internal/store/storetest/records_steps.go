@@ -364,8 +364,8 @@ func recordsNothingLeft(t *testing.T, w *Fixture) {
 	}
 }
 
-// recordsTwice runs every transaction twice, the first time in vain, and wants
-// the same outcome as of running it once.
+// recordsTwice runs every transaction twice, discards the first result, and
+// wants the same outcome as running it once.
 func recordsTwice(t *testing.T, w *Fixture) {
 	rows := func(twice bool) map[string]int {
 		counts := map[string]int{}

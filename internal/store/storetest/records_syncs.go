@@ -39,7 +39,7 @@ func (w *Fixture) Synced(name string) (*connection.Connection, *connection.Run) 
 	return c, r
 }
 
-// applied is what is written together about a connection and a run.
+// applied returns a change of a connection together with a run.
 func (w *Fixture) applied(c *connection.Connection, r *connection.Run, event string) *connection.Change {
 	ch := &connection.Change{Cause: w.Cause(), At: w.Now(), Connection: c, Runs: []connection.RunChange{{Run: r}}}
 	if event != "" {
@@ -160,9 +160,9 @@ func (w *Fixture) syncSteps() []Step {
 // readLinks makes every statement that reads links.
 func (w *Fixture) readLinks(ctx context.Context, id ident.ID) error {
 	s, yes, no := w.DB.Links(), true, false
-	_, all := s.Of(ctx, w.Workspace, id, fact.KindCampaign, nil)
-	_, some := s.Of(ctx, w.Workspace, id, fact.KindCampaign, []string{"a", "b"})
-	_, its := s.For(ctx, w.Workspace, "cmp_1")
+	_, all := s.OfConnection(ctx, w.Workspace, id, fact.KindCampaign, nil)
+	_, some := s.OfConnection(ctx, w.Workspace, id, fact.KindCampaign, []string{"a", "b"})
+	_, its := s.OfRecord(ctx, w.Workspace, "cmp_1")
 	err := errors.Join(all, some, its)
 	for _, kind := range connection.Kinds {
 		_, named := s.Names(ctx, w.Workspace, kind, []string{"a", "b"})
@@ -187,15 +187,15 @@ func (w *Fixture) link(id ident.ID, account, external string) connection.Link {
 
 var runSorts = []string{"created_at", "updated_at"}
 
-// ran is a run as the naive evaluator has it.
-type ran struct {
+// listedRun is a run as the naive evaluator has it.
+type listedRun struct {
 	r   *connection.Run
 	doc record.Doc
 }
 
-func (l ran) document() record.Doc { return l.doc }
+func (l listedRun) document() record.Doc { return l.doc }
 
-func (l ran) place(sort string) page.Position {
+func (l listedRun) position(sort string) page.Position {
 	at := l.r.CreatedAt
 	if sort == "updated_at" {
 		at = l.r.UpdatedAt
@@ -203,7 +203,7 @@ func (l ran) place(sort string) page.Position {
 	return page.Position{ID: string(l.r.ID), Int: int64(at)}
 }
 
-func (l ran) matches(q page.Query) bool {
+func (l listedRun) matches(q page.Query) bool {
 	return satisfies(q, string(l.r.Status), &l.r.Common, "", map[string][]string{"connection_id": {string(l.r.ConnectionID)}})
 }
 
@@ -212,7 +212,7 @@ func recordsRunLists(t *testing.T, w *Fixture) {
 	r := mathrand.New(mathrand.NewPCG(6, 1))
 	other, _, _ := w.AddWorkspace("other@example.com")
 	base, owners := w.Now(), []ident.ID{"con_1", "con_2"}
-	var all []ran
+	var all []listedRun
 	for i := range 60 {
 		_, run := w.Synced("Listed")
 		run.ConnectionID, run.Status = owners[r.IntN(2)], connection.RunStatus(pick(r, connection.RunStatuses))
@@ -225,7 +225,7 @@ func recordsRunLists(t *testing.T, w *Fixture) {
 		d, err := w.DB.Connections().Apply(t.Context(), ch)
 		w.must(err)
 		if run.WorkspaceID == w.Workspace {
-			all = append(all, ran{run, d})
+			all = append(all, listedRun{run, d})
 		}
 	}
 	read := func(q page.Query) (page.Page, error) { return w.DB.Runs().List(t.Context(), w.Workspace, q) }
@@ -316,7 +316,7 @@ func recordsRunsGo(t *testing.T, w *Fixture) {
 	w.Count(3, `SELECT count(*) FROM sync_run WHERE status IN ('queued', 'running', 'waiting')`)
 }
 
-// recordsLinks stores what a platform lists, several times.
+// recordsLinks stores the entities of a platform several times.
 func recordsLinks(t *testing.T, w *Fixture) {
 	s, id := w.DB.Links(), ident.ID("con_1")
 	found := func(account string, list ...connection.Link) {
@@ -339,7 +339,7 @@ func recordsLinks(t *testing.T, w *Fixture) {
 	}
 	all := func() []string {
 		t.Helper()
-		return externals(s.Of(t.Context(), w.Workspace, id, fact.KindCampaign, nil))
+		return externals(s.OfConnection(t.Context(), w.Workspace, id, fact.KindCampaign, nil))
 	}
 	found("1", w.link(id, "1", "b"), w.link(id, "1", "a"), w.link(id, "1", "c"))
 	found("2", w.link(id, "2", "d"))
@@ -358,7 +358,7 @@ func recordsLinks(t *testing.T, w *Fixture) {
 	found("1", look)
 	wants("what is linked or another account's stays", []string{"a", "c", "d"}, all())
 
-	got, err := s.For(t.Context(), w.Workspace, linked)
+	got, err := s.OfRecord(t.Context(), w.Workspace, linked)
 	w.must(err)
 	drifted := connection.PushDrifted
 	look.RecordID, look.Wanted, look.Push = &linked, &pause, &drifted
@@ -370,8 +370,8 @@ func recordsLinks(t *testing.T, w *Fixture) {
 	wants("not linked", []string{"d"}, externals(s.Page(t.Context(), w.Workspace, id, connection.Kinds, &no, "", 9)))
 	wants("after one", []string{"c"}, externals(s.Page(t.Context(), w.Workspace, id, []string{fact.KindCampaign}, nil, "campaign a", 1)))
 	wants("another kind", nil, externals(s.Page(t.Context(), w.Workspace, id, []string{fact.KindAudience}, nil, "", 9)))
-	wants("by their ids", []string{"a"}, externals(s.Of(t.Context(), w.Workspace, id, fact.KindCampaign, []string{"a", "none"})))
-	wants("another workspace", nil, externals(s.Of(t.Context(), "wsp_other", id, fact.KindCampaign, nil)))
+	wants("by their ids", []string{"a"}, externals(s.OfConnection(t.Context(), w.Workspace, id, fact.KindCampaign, []string{"a", "none"})))
+	wants("another workspace", nil, externals(s.OfConnection(t.Context(), "wsp_other", id, fact.KindCampaign, nil)))
 	wants("another connection", nil, externals(s.Page(t.Context(), w.Workspace, "con_2", nil, nil, "", 9)))
 }
 

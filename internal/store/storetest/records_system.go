@@ -385,7 +385,7 @@ func recordsQuotas(t *testing.T, w *Fixture) {
 	}
 }
 
-// recordsSkew moves our clock by a year and wants to see that year.
+// recordsSkew moves the clock of the node by a year and wants that difference.
 func recordsSkew(t *testing.T, w *Fixture) {
 	const year = 365 * 24 * time.Hour
 	ahead := store.New(w.Engine, 0, func() time.Time { return time.Now().Add(year) }, rand.Reader)

@@ -11,16 +11,16 @@ import (
 	"fanfare/internal/store"
 )
 
-// Wrapped is an engine that lets a test see, fail or repeat what goes through
-// it. The fields are set before it is used.
+// Wrapped is an engine whose calls a test can observe, fail or repeat. Set the
+// fields before use.
 type Wrapped struct {
 	store.Engine
 	// Statement is called before each statement. If it returns an error, the
 	// statement fails with it and is not run. inside reports that the statement
 	// is part of a transaction that writes.
 	Statement func(query string, inside bool) error
-	// Twice runs each transaction once in vain before it counts, as an engine
-	// may.
+	// Twice runs each transaction an extra time first and discards the result,
+	// as an engine may.
 	Twice bool
 }
 

@@ -32,9 +32,9 @@ func batchTogether(i int) *fact.Batch {
 	return b
 }
 
-// TestTogether writes, queries, dumps and sorts concurrently. Each query sees
-// exactly one whole batch.
-func TestTogether(t *testing.T) {
+// TestConcurrentReadsAndWrites writes, queries, dumps and sorts concurrently.
+// Each query sees exactly one whole batch.
+func TestConcurrentReadsAndWrites(t *testing.T) {
 	t.Parallel()
 	e := openFiles(t, t.TempDir())
 	e.RollFrom(1)

@@ -45,15 +45,15 @@ func (s seeds) Open(user ident.ID, field, sealed string) (secret.Text, error) {
 	return s.ring.Open(seal.Context{Workspace: "people", Record: string(user), Field: field}, sealed)
 }
 
-// house is the service on a real store, with a workspace and its owner.
-type house struct {
+// fixture is the service on a real store, with a workspace and its owner.
+type fixture struct {
 	*storetest.Fixture
 	*signin.Service
 	issuer *issuer
 	sealer *page.Sealer
 }
 
-func newHouse(t *testing.T) *house {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	e := sqlitetest.Open(t)
 	ring, _, err := seal.OpenOrCreate(filepath.Join(t.TempDir(), "master.key"), rand.Reader)
@@ -64,7 +64,7 @@ func newHouse(t *testing.T) *house {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &house{Fixture: storetest.NewFixture(t, e), issuer: &issuer{}, sealer: sealer}
+	h := &fixture{Fixture: storetest.NewFixture(t, e), issuer: &issuer{}, sealer: sealer}
 	h.restart(seeds{ring})
 	h.HashCheaply()
 	t.Cleanup(func() { h.Wait() })
@@ -72,14 +72,14 @@ func newHouse(t *testing.T) *house {
 }
 
 // restart returns the service of a new process on the same store.
-func (h *house) restart(s signin.Seal) {
+func (h *fixture) restart(s signin.Seal) {
 	h.Service = signin.New(signin.Deps{
 		Store: h.DB.SignIn(), Seal: s, Issuer: h.issuer, Roles: account.Roles, Now: h.Clock.Now, Random: rand.Reader, Cores: 2,
 		Origin: func() string { return origin }, Log: slog.New(slog.DiscardHandler), SealTicket: h.sealer.SealBytes, OpenTicket: h.sealer.OpenBytes,
 	})
 }
 
-func (h *house) must(err error) {
+func (h *fixture) must(err error) {
 	h.T.Helper()
 	if err != nil {
 		h.T.Fatal(err)
@@ -88,7 +88,7 @@ func (h *house) must(err error) {
 
 // wants checks that err is a fault with the code and, if not empty, the detail
 // code.
-func (h *house) wants(err error, code fault.Code, detail string) {
+func (h *fixture) wants(err error, code fault.Code, detail string) {
 	h.T.Helper()
 	var f *fault.Error
 	if !errors.As(err, &f) || f.Code != code {
@@ -106,7 +106,7 @@ func (h *house) wants(err error, code fault.Code, detail string) {
 }
 
 // token returns the part of a link after the #.
-func (h *house) token(l signin.Link, err error) string {
+func (h *fixture) token(l signin.Link, err error) string {
 	h.T.Helper()
 	h.must(err)
 	before, token, ok := strings.Cut(l.URL, "#")
@@ -117,7 +117,7 @@ func (h *house) token(l signin.Link, err error) string {
 }
 
 // enters checks that a sign-in succeeds without a second factor.
-func (h *house) enters(r signin.Result, err error) *signin.Session {
+func (h *fixture) enters(r signin.Result, err error) *signin.Session {
 	h.T.Helper()
 	h.must(err)
 	if r.Token == "" || r.Ticket != "" {
@@ -126,7 +126,7 @@ func (h *house) enters(r signin.Result, err error) *signin.Session {
 	return h.session(r.Token)
 }
 
-func (h *house) session(token string) *signin.Session {
+func (h *fixture) session(token string) *signin.Session {
 	h.T.Helper()
 	s, err := h.Open(h.T.Context(), token, home)
 	h.must(err)
@@ -137,7 +137,7 @@ func (h *house) session(token string) *signin.Session {
 }
 
 // closed checks that a token has no session.
-func (h *house) closed(token string) {
+func (h *fixture) closed(token string) {
 	h.T.Helper()
 	if s, err := h.Open(h.T.Context(), token, home); err != nil || s != nil {
 		h.T.Fatalf("got %+v, %v want no session", s, err)
@@ -145,7 +145,7 @@ func (h *house) closed(token string) {
 }
 
 // settle gives a user the good password and a session.
-func (h *house) settle(email string) (token string, s *signin.Session) {
+func (h *fixture) settle(email string) (token string, s *signin.Session) {
 	h.T.Helper()
 	link := h.token(h.Reset(h.T.Context(), operator, email))
 	r, err := h.FollowLink(h.T.Context(), link, "", good, home)
@@ -154,7 +154,7 @@ func (h *house) settle(email string) (token string, s *signin.Session) {
 }
 
 // member adds a member who cannot sign in.
-func (h *house) member(email string, workspace ident.ID) ident.ID {
+func (h *fixture) member(email string, workspace ident.ID) ident.ID {
 	h.T.Helper()
 	m, err := h.Accounts.AddMember(h.T.Context(), operator, workspace, email, "editor", false)
 	h.must(err)
@@ -162,7 +162,7 @@ func (h *house) member(email string, workspace ident.ID) ident.ID {
 }
 
 // audited counts the entries of an action in a workspace.
-func (h *house) audited(want int64, workspace ident.ID, action string) {
+func (h *fixture) audited(want int64, workspace ident.ID, action string) {
 	h.T.Helper()
 	h.Wait()
 	h.Count(want, `SELECT count(*) FROM audit WHERE workspace_id = $1 AND entry LIKE $2`, string(workspace), `%"action":"`+action+`"%`)

@@ -14,7 +14,7 @@ import (
 // TestUpdate checks that Update changes only given fields and reports all
 // problems.
 func TestUpdate(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, w *keyFixture) {
 		o := newTestWorkspace(t, w)
 		ctx := t.Context()
 		change := func(name, zone, currency string, budget int64) account.WorkspaceChange {
@@ -52,7 +52,7 @@ func TestUpdate(t *testing.T) {
 
 // TestKeyless creates a workspace without a key.
 func TestKeyless(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, w *keyFixture) {
 		o := newTestWorkspace(t, w)
 		ctx := t.Context()
 		made, err := o.acc.CreateWorkspace(ctx, storetest.Operator, account.NewWorkspace{Name: "Quiet", Plan: "starter", Owner: "quiet@example.com", Currency: "EUR", Timezone: "UTC", Keyless: true})
@@ -78,9 +78,10 @@ func TestKeyless(t *testing.T) {
 	})
 }
 
-// TestStandingEnds checks that a removed member is no longer a caller.
-func TestStandingEnds(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+// TestRemovedMemberIsNoCaller checks that a removed member is no longer a
+// caller.
+func TestRemovedMemberIsNoCaller(t *testing.T) {
+	each(t, func(t *testing.T, w *keyFixture) {
 		o := newTestWorkspace(t, w)
 		ctx := t.Context()
 		m, err := o.acc.AddMember(ctx, storetest.Operator, o.Workspace, "guest@example.com", "viewer", false)
@@ -102,7 +103,7 @@ func TestStandingEnds(t *testing.T) {
 
 // TestKeyUse checks the counts per day, and that exposure is stored once.
 func TestKeyUse(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	each(t, func(t *testing.T, w *keyFixture) {
 		o := newTestWorkspace(t, w)
 		ctx := t.Context()
 		_, k := o.key(o.Owner, account.KeyOptions{})
@@ -121,12 +122,12 @@ func TestKeyUse(t *testing.T) {
 		if err := o.acc.Exposed(ctx, storetest.Operator, k); err != nil {
 			t.Fatal(err)
 		}
-		first := o.read(k.ID).ExposedAt
+		first := o.readKey(k.ID).ExposedAt
 		w.Clock.Advance(day)
 		if err := o.acc.Exposed(ctx, storetest.Operator, k); err != nil {
 			t.Fatal(err)
 		}
-		if got := o.read(k.ID).ExposedAt; first == nil || got == nil || *got != *first {
+		if got := o.readKey(k.ID).ExposedAt; first == nil || got == nil || *got != *first {
 			t.Errorf("got exposed at %v want %v", got, first)
 		}
 	})

@@ -30,9 +30,9 @@ import (
 	"fanfare/internal/store/storetest"
 )
 
-// stage is a workspace with the services that connections need and a sandbox,
-// all of whose calls to platforms a test can look at and spoil.
-type stage struct {
+// syncFixture is a workspace with the services that connections need and a
+// sandbox. A test can inspect its calls to platforms and make them fail.
+type syncFixture struct {
 	*storetest.Fixture
 	t           *testing.T
 	id          string
@@ -40,118 +40,120 @@ type stage struct {
 	analytics   *analytics.Service
 	imports     *ingest.Service
 	catalogue   *registry.Catalogue
-	// platforms is the address at which the sandbox plays all platforms.
+	// platforms is the address of the sandbox that simulates all platforms.
 	platforms string
-	// log is what the service has logged.
+	// log contains the log lines of the service.
 	log    bytes.Buffer
-	tricks *tricks
+	faults *platformFaults
 }
 
-// tricks stands between the service and the clients.
-type tricks struct {
+// platformFaults makes the clients of platforms fail. It is the catalogue that
+// the service gets its clients from.
+type platformFaults struct {
 	connection.Catalogue
-	// report, status and refresh are called before the client is; an error of
-	// theirs is what the client says.
+	// report, status and refresh are called before the client. If one returns
+	// an error, so does the client.
 	report func(ctx context.Context, q connection.Report) error
 	status func(account, campaign string, run bool) error
 	// accounts is called before the client lists accounts; hidden is a platform
 	// that lists none.
 	accounts func(ctx context.Context)
 	hidden   string
-	// entities is called after the client has listed what an account has.
+	// entities is called after the client has listed the entities of an
+	// account.
 	entities func()
 	// seen replaces what the client reads back, if it is set.
 	seen func(connection.Observed) (connection.Observed, error)
-	// hangs has writes of states take until their caller gives them up.
+	// hangs makes writes of states block until their context ends.
 	hangs bool
-	// forgets has the client take states and not write them.
+	// forgets makes the client accept states without writing them.
 	forgets bool
 	refresh func(platform string) (*connection.Credentials, error)
 }
 
-func (c *tricks) Client(platform string, sandbox bool) (connection.Client, bool) {
+func (c *platformFaults) Client(platform string, sandbox bool) (connection.Client, bool) {
 	client, ok := c.Catalogue.Client(platform, sandbox)
-	return &tricked{client, client.(connection.Grantor), c, platform}, ok
+	return &faultyClient{client, client.(connection.Grantor), c, platform}, ok
 }
 
-type tricked struct {
+type faultyClient struct {
 	connection.Client
 	connection.Grantor
-	tricks   *tricks
+	faults   *platformFaults
 	platform string
 }
 
-func (c *tricked) Report(ctx context.Context, k connection.Credentials, q connection.Report, each func([]fact.Row) error) error {
-	if c.tricks.report != nil {
-		if err := c.tricks.report(ctx, q); err != nil {
+func (c *faultyClient) Report(ctx context.Context, k connection.Credentials, q connection.Report, each func([]fact.Row) error) error {
+	if c.faults.report != nil {
+		if err := c.faults.report(ctx, q); err != nil {
 			return err
 		}
 	}
 	return c.Client.Report(ctx, k, q, each)
 }
 
-func (c *tricked) SetStatus(ctx context.Context, k connection.Credentials, account, campaign string, run bool) error {
-	if c.tricks.status != nil {
-		if err := c.tricks.status(account, campaign, run); err != nil {
+func (c *faultyClient) SetStatus(ctx context.Context, k connection.Credentials, account, campaign string, run bool) error {
+	if c.faults.status != nil {
+		if err := c.faults.status(account, campaign, run); err != nil {
 			return err
 		}
 	}
-	if c.tricks.hangs {
+	if c.faults.hangs {
 		<-ctx.Done()
 		return ctx.Err()
 	}
-	if c.tricks.forgets {
+	if c.faults.forgets {
 		return nil
 	}
 	return c.Client.SetStatus(ctx, k, account, campaign, run)
 }
 
-func (c *tricked) Status(ctx context.Context, k connection.Credentials, account, campaign string) (connection.Observed, error) {
+func (c *faultyClient) Status(ctx context.Context, k connection.Credentials, account, campaign string) (connection.Observed, error) {
 	o, err := c.Client.Status(ctx, k, account, campaign)
-	if err == nil && c.tricks.seen != nil {
-		return c.tricks.seen(o)
+	if err == nil && c.faults.seen != nil {
+		return c.faults.seen(o)
 	}
 	return o, err
 }
 
-func (c *tricked) Accounts(ctx context.Context, k connection.Credentials) ([]connection.Account, error) {
-	if c.tricks.accounts != nil {
-		c.tricks.accounts(ctx)
+func (c *faultyClient) Accounts(ctx context.Context, k connection.Credentials) ([]connection.Account, error) {
+	if c.faults.accounts != nil {
+		c.faults.accounts(ctx)
 	}
-	if c.tricks.hidden == c.platform {
+	if c.faults.hidden == c.platform {
 		return nil, nil
 	}
 	return c.Client.Accounts(ctx, k)
 }
 
-func (c *tricked) Entities(ctx context.Context, k connection.Credentials, account string) (*connection.Entities, error) {
+func (c *faultyClient) Entities(ctx context.Context, k connection.Credentials, account string) (*connection.Entities, error) {
 	found, err := c.Client.Entities(ctx, k, account)
-	if c.tricks.entities != nil {
-		c.tricks.entities()
+	if c.faults.entities != nil {
+		c.faults.entities()
 	}
 	return found, err
 }
 
-func (c *tricked) Refresh(ctx context.Context, a connection.App, k connection.Credentials) (connection.Credentials, error) {
-	if c.tricks.refresh != nil {
-		if fresh, err := c.tricks.refresh(c.platform); fresh != nil || err != nil {
+func (c *faultyClient) Refresh(ctx context.Context, a connection.OAuthClient, k connection.Credentials) (connection.Credentials, error) {
+	if c.faults.refresh != nil {
+		if fresh, err := c.faults.refresh(c.platform); fresh != nil || err != nil {
 			return *fresh, err
 		}
 	}
 	return c.Grantor.Refresh(ctx, a, k)
 }
 
-// world is what every sandbox here is made from.
-var world = sandbox.AccountSet{Seed: 7, Currency: "USD", Timezone: "UTC"}
+// sandboxAccounts defines the accounts of every sandbox in these tests.
+var sandboxAccounts = sandbox.AccountSet{Seed: 7, Currency: "USD", Timezone: "UTC"}
 
-// onStage runs a test with a sandbox whose first run was canceled, so that a
-// test reads only the days that it is about. Where platforms are named, only
-// their accounts are switched on.
-func onStage(t *testing.T, test func(t *testing.T, s *stage), platforms ...string) {
+// withSyncFixture runs a test with a sandbox connection whose first run was
+// canceled, so that a test syncs only the days that it is about. If platforms
+// are given, only their accounts are enabled.
+func withSyncFixture(t *testing.T, test func(t *testing.T, s *syncFixture), platforms ...string) {
 	t.Helper()
 	t.Parallel()
-	s := newStage(t)
-	s.id = s.connect(map[string]any{"platform": "sandbox", "name": "Sandbox", "config": map[string]any{"seed": world.Seed}}).OK().ID()
+	s := newSyncFixture(t)
+	s.id = s.connect(map[string]any{"platform": "sandbox", "name": "Sandbox", "config": map[string]any{"seed": sandboxAccounts.Seed}}).OK().ID()
 	s.cancel(s.runs()[0].ID).OK()
 	if len(platforms) > 0 {
 		s.only(platforms...)
@@ -162,9 +164,9 @@ func onStage(t *testing.T, test func(t *testing.T, s *stage), platforms ...strin
 // home is the currency and the time zone of the workspace.
 var home = connection.WorkspaceDefaults{Currency: "USD", Zone: "UTC"}
 
-func newStage(t *testing.T) *stage {
+func newSyncFixture(t *testing.T) *syncFixture {
 	t.Helper()
-	s := &stage{Fixture: newWorld(t), t: t}
+	s := &syncFixture{Fixture: newFixture(t), t: t}
 	facts, now := metricstest.NewNaive(), s.Clock.Now
 	sealer, err := page.NewSealer([][]byte{make([]byte, page.KeySize)}, rand.Reader)
 	s.must(err)
@@ -177,13 +179,13 @@ func newStage(t *testing.T) *stage {
 	})
 	refs := map[string]campaign.References{"audience_ids": s.DB.Audiences(), "creative_ids": s.DB.Creatives(), "connection_ids": s.DB.Connections()}
 	s.Campaigns = campaign.New(s.DB.Campaigns(), refs, s.analytics, now, rand.Reader)
-	s.catalogue = s.playPlatforms()
+	s.catalogue = s.servePlatforms()
 	ring, _, err := seal.OpenOrCreate(filepath.Join(t.TempDir(), "master.key"), rand.Reader)
 	s.must(err)
-	s.tricks = &tricks{Catalogue: s.catalogue}
+	s.faults = &platformFaults{Catalogue: s.catalogue}
 	s.connections = connection.New(connection.Parts{
 		Store: s.DB.Connections(), Lock: s.DB.Lock, Runs: s.DB.Runs(), Links: s.DB.Links(), Facts: metrics.Connections{Engine: facts},
-		Campaigns: s.Campaigns, Audiences: s.Audiences, Find: s.DB.Find, Catalogue: s.tricks, Sandbox: s.catalogue, Vault: registry.Vault{Ring: ring},
+		Campaigns: s.Campaigns, Audiences: s.Audiences, Find: s.DB.Find, Catalogue: s.faults, Sandbox: s.catalogue, Vault: registry.Vault{Ring: ring},
 		PublicURL: "https://fanfare.test", HistoryDays: 730, Now: now, Random: rand.Reader, Log: slog.New(slog.NewTextHandler(&s.log, nil)),
 		SealState: func(plain []byte) string { return sealer.SealBytes("grant", plain) },
 		OpenState: func(text string) ([]byte, bool) { return sealer.OpenBytes("grant", text) },
@@ -194,18 +196,18 @@ func newStage(t *testing.T) *stage {
 	return s
 }
 
-// playPlatforms has every platform, also the real ones, played by a sandbox.
-func (s *stage) playPlatforms() *registry.Catalogue {
+// servePlatforms simulates every platform, also the real ones, with a sandbox.
+func (s *syncFixture) servePlatforms() *registry.Catalogue {
 	s.t.Helper()
 	outside := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.catalogue.Server().ServeHTTP(w, r) }))
 	s.t.Cleanup(outside.Close)
 	s.platforms = outside.URL
 	o := registry.Options{
-		Apps: map[string]connection.App{}, URLs: map[string]string{}, Now: s.Clock.Now,
+		Apps: map[string]connection.OAuthClient{}, URLs: map[string]string{}, Now: s.Clock.Now,
 		Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
 	}
 	for _, p := range (&sandbox.Server{}).Addresses() {
-		o.Apps[p.Platform] = connection.App{ID: "client", Secret: secret.New("client-secret")}
+		o.Apps[p.Platform] = connection.OAuthClient{ID: "client", Secret: secret.New("client-secret")}
 		o.URLs[p.Platform] = outside.URL + p.Prefix
 	}
 	c, err := registry.New(o)
@@ -213,19 +215,19 @@ func (s *stage) playPlatforms() *registry.Catalogue {
 	return c
 }
 
-func (s *stage) must(err error) {
+func (s *syncFixture) must(err error) {
 	s.t.Helper()
 	if err != nil {
 		s.t.Fatal(err)
 	}
 }
 
-func (s *stage) workspace() analytics.Workspace {
+func (s *syncFixture) workspace() analytics.Workspace {
 	return analytics.NewWorkspace(s.Workspace, home.Zone, home.Currency)
 }
 
 // only switches off all accounts but those of some platforms.
-func (s *stage) only(platforms ...string) {
+func (s *syncFixture) only(platforms ...string) {
 	s.t.Helper()
 	var list []map[string]any
 	for _, a := range s.connection().Accounts {
@@ -235,14 +237,14 @@ func (s *stage) only(platforms ...string) {
 }
 
 // connection reads the connection.
-func (s *stage) connection() (c connection.Connection) {
+func (s *syncFixture) connection() (c connection.Connection) {
 	s.t.Helper()
 	s.Answer(s.connections.Get(s.t.Context(), s.Workspace, ident.ID(s.id))).Decode(&c)
 	return c
 }
 
 // account finds the account of a platform.
-func (s *stage) account(platform string) string {
+func (s *syncFixture) account(platform string) string {
 	s.t.Helper()
 	for _, a := range s.connection().Accounts {
 		if a.Platform == platform {
@@ -254,7 +256,7 @@ func (s *stage) account(platform string) string {
 }
 
 // runs lists the runs, the newest first.
-func (s *stage) runs() []connection.Run {
+func (s *syncFixture) runs() []connection.Run {
 	s.t.Helper()
 	p, err := s.connections.ListRuns(s.t.Context(), s.Workspace, ident.ID(s.id), page.Query{Limit: 100, Sort: "created_at", Desc: true})
 	s.must(err)
@@ -265,20 +267,20 @@ func (s *stage) runs() []connection.Run {
 	return list
 }
 
-func (s *stage) run(id ident.ID) (r connection.Run) {
+func (s *syncFixture) run(id ident.ID) (r connection.Run) {
 	s.t.Helper()
 	s.Answer(s.connections.GetRun(s.t.Context(), s.Workspace, id)).Decode(&r)
 	return r
 }
 
-// today is the day on which every world begins.
+// today is the day on which every test begins.
 const today = clock.Date(20_772)
 
 // recent asks for the last three days.
 const recent = `{"mode":"backfill","start_date":"2026-11-13","end_date":"2026-11-15"}`
 
 // sync asks for a sync, has it done and returns the run.
-func (s *stage) sync(options string) connection.Run {
+func (s *syncFixture) sync(options string) connection.Run {
 	s.t.Helper()
 	id := s.ask(options)
 	s.Sync(s.id)
@@ -287,23 +289,23 @@ func (s *stage) sync(options string) connection.Run {
 
 // Sync does the next thing that is to be done for a connection: a run, if one
 // is due.
-func (s *stage) Sync(id string) {
+func (s *syncFixture) Sync(id string) {
 	s.t.Helper()
 	_, err := s.connections.Work(s.t.Context(), s.Workspace, ident.ID(id))
 	s.must(err)
 }
 
 // ask asks for a sync.
-func (s *stage) ask(options string) ident.ID {
+func (s *syncFixture) ask(options string) ident.ID {
 	s.t.Helper()
 	return ident.ID(s.request(options).OK().ID())
 }
 
 // now is the time as records have it.
-func (s *stage) now() clock.Instant { return clock.At(s.Clock.Now()) }
+func (s *syncFixture) now() clock.Instant { return clock.At(s.Clock.Now()) }
 
-// work does what is due.
-func (s *stage) work(ctx context.Context) (at *time.Time, err error) {
+// work runs the work that is due.
+func (s *syncFixture) work(ctx context.Context) (at *time.Time, err error) {
 	again, err := s.connections.Work(ctx, s.Workspace, ident.ID(s.id))
 	if again != nil {
 		t := again.Time()
@@ -312,9 +314,9 @@ func (s *stage) work(ctx context.Context) (at *time.Time, err error) {
 	return at, err
 }
 
-// figures are sums of spend by a dimension, and the codes of the
+// spendBy returns the sums of spend by a dimension, and the codes of the
 // warnings.
-func (s *stage) figures(dimension string) (sums map[string]string, warnings []string) {
+func (s *syncFixture) spendBy(dimension string) (sums map[string]string, warnings []string) {
 	s.t.Helper()
 	var answer struct {
 		Data []struct {
@@ -347,8 +349,8 @@ func (s *stage) figures(dimension string) (sums map[string]string, warnings []st
 	return sums, warnings
 }
 
-// truth is what a platform has spent since a day.
-func (s *stage) truth(platform string, first clock.Date) string {
+// truth returns the spend on a platform since a day.
+func (s *syncFixture) truth(platform string, first clock.Date) string {
 	s.t.Helper()
 	sum := int64(0)
 	a, ok := s.catalogue.Server().Account(s.account(platform))
@@ -361,25 +363,25 @@ func (s *stage) truth(platform string, first clock.Date) string {
 	return fact.Millionths(sum).String()
 }
 
-// events lists the types of what has happened to a record, by name: much
-// happens at the same moment here.
-func (s *stage) events(id string) (types []string) {
+// events returns the types of the events of a record, sorted by name, because
+// many events have the same time.
+func (s *syncFixture) events(id string) (types []string) {
 	s.t.Helper()
 	types = s.EventTypes(id)
 	slices.Sort(types)
 	return types
 }
 
-// strike has the sandbox play a fault.
-func (s *stage) strike(r sandbox.FaultRule) {
+// addFault makes the sandbox simulate a fault.
+func (s *syncFixture) addFault(r sandbox.FaultRule) {
 	s.t.Helper()
 	if err := s.catalogue.Server().AddFault(r); err != nil {
 		s.t.Fatal(err)
 	}
 }
 
-// calls counts what the sandbox was asked.
-func (s *stage) calls(match func(e sandbox.Entry) bool) (n int) {
+// calls counts the matching calls to the sandbox.
+func (s *syncFixture) calls(match func(e sandbox.Entry) bool) (n int) {
 	for _, e := range s.catalogue.Server().Journal() {
 		if match(e) {
 			n++
@@ -390,14 +392,14 @@ func (s *stage) calls(match func(e sandbox.Entry) bool) (n int) {
 
 // stranger returns a Meta client with the tokens of another user who has access
 // to the same accounts.
-func (s *stage) stranger() (connection.Client, connection.Credentials) {
+func (s *syncFixture) stranger() (connection.Client, connection.Credentials) {
 	s.t.Helper()
-	granted, err := s.catalogue.Server().Grant(world)
+	granted, err := s.catalogue.Server().Grant(sandboxAccounts)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	client, _ := s.tricks.Catalogue.Client("meta_ads", true)
-	return client, connection.Credentials{Access: secret.New(granted["meta_ads"].AccessToken), App: connection.App{ID: "sandbox", Secret: secret.New("sandbox")}}
+	client, _ := s.faults.Catalogue.Client("meta_ads", true)
+	return client, connection.Credentials{Access: secret.New(granted["meta_ads"].AccessToken), App: connection.OAuthClient{ID: "sandbox", Secret: secret.New("sandbox")}}
 }
 
 // metricsOf is how far the figures of a run have come.
