@@ -145,7 +145,7 @@ type App struct {
 
 	config    Config
 	storeFile storefile.Guard
-	memory    *ratelimit.Memory
+	quota     *ratelimit.NodeCounter
 	ring      *seal.Ring
 }
 
@@ -217,8 +217,7 @@ func (a *App) build(ctx context.Context) error {
 	if err := a.buildSlices(); err != nil {
 		return err
 	}
-	quota, err := a.counter(ctx)
-	if err != nil {
+	if a.quota, err = ratelimit.OpenCounter(ctx, a.DB.Quotas(), a.Engine.Traits().Exclusive); err != nil {
 		return err
 	}
 	documents, err := docs.New(docs.Sources{Contract: api.YAML, Changelog: c.Changelog, Files: fanfare.Guides, Build: c.Build, Start: c.Now()})
@@ -228,7 +227,7 @@ func (a *App) build(ctx context.Context) error {
 	a.API = httpapi.New(httpapi.Deps{
 		Campaigns: a.Campaigns, Creatives: a.Creatives, Assets: a.Assets, Audiences: a.Audiences, Analytics: a.Analytics, Ingest: a.Ingest, Rates: a.Rates,
 		Connections: a.Connections, Events: a.DB.Events(), Answers: a.DB, Accounts: a.Accounts, Keys: a.Keys,
-		Quota: quota, QuotaEvents: a.DB, Limits: c.Limits, Cursors: a.Cursors.Sealer, Ready: a.DB.Ready, FactsFault: a.FactsFile.Problem, ChangesLost: a.storeFile.ChangesLost, Refusal: a.storeFile.Refusal,
+		Quota: a.quota, QuotaEvents: a.DB, Limits: c.Limits, Cursors: a.Cursors.Sealer, Ready: a.DB.Ready, FactsFault: a.FactsFile.Problem, ChangesLost: a.storeFile.ChangesLost, Refusal: a.storeFile.Refusal,
 		Contract: api.YAML, Docs: documents, Build: c.Build, PublicURL: c.PublicURL, HSTS: c.HSTS, KeepExposedKeys: c.KeepExposedKeys,
 		MaxInFlight: c.MaxInFlight, Progress: c.Progress, MaxUploads: c.Memory.Uploads, CORSOrigins: c.CORSOrigins, Now: c.Now, RequestSeed: mathrand.Uint64, Log: c.Log,
 	})
@@ -266,34 +265,17 @@ func (a *App) buildSlices() (err error) {
 	return a.buildCreatives()
 }
 
-// counter returns the request counter: in memory if this is the only process,
-// else in the store.
-func (a *App) counter(ctx context.Context) (ratelimit.Counter, error) {
-	if !a.Engine.Traits().Exclusive {
-		return a.DB.Quotas(), nil
-	}
-	a.memory = ratelimit.NewMemory()
-	return a.memory, a.memory.Load(ctx, a.DB.Quotas())
-}
-
 // Run runs the background jobs until ctx ends.
 func (a *App) Run(ctx context.Context) {
 	tasks := job.Tasks{Log: a.config.Log}
 	tasks.Go(func() { a.Jobs.RunAlways(ctx) })
 	tasks.Go(func() { a.storeFile.CheckThoroughly(ctx) })
 	tasks.Every(ctx, storefile.WatchEvery, "watch database file", a.storeFile.Watch)
-	tasks.Every(ctx, ratelimit.SaveEvery, "save request counters", a.saveUsage)
+	tasks.Every(ctx, ratelimit.SaveEvery, "save request counters", a.quota.Save)
 	tasks.Every(ctx, account.FlushEvery, "write key use", a.Keys.Flush)
 	tasks.Every(ctx, factsfile.RecordEvery, "note generation of facts", a.FactsFile.RecordGeneration)
 	tasks.Every(ctx, page.RefreshEvery, "refresh cursor keys", a.Cursors.Refresh)
 	tasks.Wait()
-}
-
-func (a *App) saveUsage(ctx context.Context) error {
-	if a.memory == nil {
-		return nil
-	}
-	return a.memory.Save(ctx, a.DB.Quotas())
 }
 
 // Close stores what is only in memory and closes the store.
@@ -303,5 +285,5 @@ func (a *App) Close() error {
 	a.Connections.Wait()
 	a.SignIn.Wait()
 	a.Console.Wait()
-	return errors.Join(a.FactsFile.RecordGeneration(ctx), a.saveUsage(ctx), a.Keys.Flush(ctx), a.Files.Close(), a.Uploads.Close(), a.Facts.Close(), a.Engine.Close(), a.DB.CloseChangeCounter())
+	return errors.Join(a.FactsFile.RecordGeneration(ctx), a.quota.Save(ctx), a.Keys.Flush(ctx), a.Files.Close(), a.Uploads.Close(), a.Facts.Close(), a.Engine.Close(), a.DB.CloseChangeCounter())
 }
