@@ -13,6 +13,7 @@ import (
 	"fanfare/internal/ingest"
 	"fanfare/internal/metrics"
 	"fanfare/internal/metrics/duckdb"
+	"fanfare/internal/page"
 	"fanfare/internal/rates"
 	"fanfare/internal/record"
 )
@@ -72,16 +73,12 @@ func (a *App) ReplaceFacts(ctx context.Context, cause record.Cause, fill func(e 
 // buildAnalytics creates analytics.
 func (a *App) buildAnalytics() {
 	c := a.config
+	results := page.ForEach[ident.ID](a.Cursors, "result")
 	a.Rates = rates.New(a.DB.Rates(), c.Now)
 	a.Analytics = analytics.New(analytics.Deps{
 		Facts: a.Facts, Rates: a.DB.Rates(), Results: a.DB.Results(), Flights: a.DB.Analytics(), Records: a.DB.Analytics(),
-		Workspace: a.analyticsWorkspace, Catchup: metrics.NewMirror(a.Facts, a.DB, c.Now).CatchUp,
-		Seal: func(workspace ident.ID, plain []byte) string {
-			return a.Cursors.Sealer().SealBytes(resultPurpose+string(workspace), plain)
-		},
-		Open: func(workspace ident.ID, text string) ([]byte, bool) {
-			return a.Cursors.Sealer().OpenBytes(resultPurpose+string(workspace), text)
-		},
+		Workspace: a.DB.Analytics().Workspace, Catchup: metrics.NewMirror(a.Facts, a.DB, c.Now).CatchUp,
+		Seal: results.Seal, Open: results.Open,
 		ChangesLost: a.storeFile.ChangesLost, Now: c.Now, Random: c.Random,
 	})
 }
@@ -101,13 +98,4 @@ func (a *App) buildIngest() (err error) {
 		Founder: a.Accounts.Founder, Now: c.Now, Random: c.Random,
 	})
 	return nil
-}
-
-// resultPurpose limits sealed cursors to query results.
-const resultPurpose = "result "
-
-// analyticsWorkspace returns the settings of a workspace that analytics needs.
-func (a *App) analyticsWorkspace(ctx context.Context, id ident.ID) (analytics.Workspace, error) {
-	w, err := a.Accounts.Workspace(ctx, id)
-	return analytics.NewWorkspace(id, w.Timezone, w.Currency), err
 }

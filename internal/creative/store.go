@@ -2,6 +2,7 @@ package creative
 
 import (
 	"context"
+	"time"
 
 	"fanfare/internal/asset"
 	"fanfare/internal/clock"
@@ -78,8 +79,15 @@ type Assets interface {
 	Bytes(ctx context.Context, workspace, id ident.ID) ([]byte, error)
 }
 
-// Fetcher downloads an image from a public URL.
+// Fetcher downloads an image from a public URL, within FetchTimeout and of at
+// most MaxFetchBytes.
 type Fetcher func(ctx context.Context, url string) ([]byte, error)
+
+// The limits of a Fetcher.
+const (
+	FetchTimeout  = 10 * time.Second
+	MaxFetchBytes = 5 << 20
+)
 
 // CampaignContext has the data of a campaign that a brief uses.
 type CampaignContext struct {
