@@ -144,7 +144,7 @@ func memberOperations(a *app.App) map[string]control.Op {
 func dataOperations(a *app.App) map[string]control.Op {
 	return map[string]control.Op{
 		"backup.create": control.NewOp(func(ctx context.Context, in backupIn, report func(control.Progress)) (backup.Summary, error) {
-			keys, err := a.MasterKeys(ctx)
+			keys, err := a.MasterKey.Used(ctx)
 			if err != nil {
 				return backup.Summary{}, err
 			}
@@ -168,10 +168,10 @@ func dataOperations(a *app.App) map[string]control.Op {
 			})
 		}),
 		"master_key.rotate": control.NewOp(func(ctx context.Context, _ nothing, _ func(control.Progress)) (seal.Rotated, error) {
-			return a.RotateMasterKey(ctx, operator)
+			return a.MasterKey.Rotate(ctx, operator)
 		}),
 		"master_key.accept": control.NewOp(func(ctx context.Context, _ nothing, _ func(control.Progress)) (acceptedKey, error) {
-			id, err := a.AcceptMasterKey(ctx)
+			id, err := a.MasterKey.Accept(ctx)
 			return acceptedKey{id}, err
 		}),
 		"doctor": control.NewOp(func(ctx context.Context, _ nothing, _ func(control.Progress)) ([]finding, error) {

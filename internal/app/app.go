@@ -26,6 +26,7 @@ import (
 	"fanfare/internal/docs"
 	"fanfare/internal/factsfile"
 	"fanfare/internal/httpapi"
+	"fanfare/internal/ident"
 	"fanfare/internal/ingest"
 	"fanfare/internal/job"
 	"fanfare/internal/llm/provider"
@@ -35,6 +36,7 @@ import (
 	"fanfare/internal/page"
 	"fanfare/internal/ratelimit"
 	"fanfare/internal/rates"
+	"fanfare/internal/record"
 	"fanfare/internal/seal"
 	"fanfare/internal/signin"
 	"fanfare/internal/store"
@@ -124,6 +126,8 @@ type App struct {
 	Jobs      *job.Runner
 	// Cursors seals cursors, links and the state of sign-ins and grants.
 	Cursors *page.Keyring
+	// MasterKey replaces the key that encrypts stored secrets.
+	MasterKey seal.Rotation
 
 	// Facts stores the metrics, separate from records. FactsFile is nil if
 	// they are not in a file of this node. Uploads stores uploaded files of own
@@ -205,7 +209,7 @@ func (a *App) build(ctx context.Context) error {
 	if a.Cursors, err = page.NewKeyring(ctx, a.DB.CursorKeys, c.Random); err != nil {
 		return err
 	}
-	if err := a.openRing(ctx); err != nil {
+	if a.ring, err = seal.Open(ctx, seal.Options{Path: c.MasterKey, Alone: a.Engine.Traits().Exclusive, Accept: c.AcceptMasterKey, Notes: a.DB, Random: c.Random, Log: c.Log}); err != nil {
 		return err
 	}
 	if err := a.buildSignIn(); err != nil {
@@ -236,11 +240,10 @@ func (a *App) build(ctx context.Context) error {
 	}
 	a.registerJobs()
 	a.Catalogue.WarnOfSunsets(c.Now(), c.Log)
-	used, err := a.MasterKeys(ctx)
-	if err != nil {
+	a.MasterKey = a.rotation()
+	if err := a.MasterKey.WarnMissing(ctx, c.Log); err != nil {
 		return err
 	}
-	a.ring.WarnMissing(used, c.Log)
 	return a.storeFile.Open(ctx)
 }
 
@@ -263,6 +266,19 @@ func (a *App) buildSlices() (err error) {
 	}
 	a.Assets = asset.New(a.DB.Assets(), a.Files, a.Cursors.Sealer, a.Accounts.Founder, c.MaxAssetBytes, c.Now, c.Random)
 	return a.buildCreatives()
+}
+
+// rotation covers the secrets of models, connections and users.
+func (a *App) rotation() seal.Rotation {
+	return seal.Rotation{Ring: a.ring, Store: a.DB, Rewraps: []seal.Rewrap{
+		a.Providers.RewrapShared, seal.RewrapEach(a.Accounts.WorkspaceIDs, a.Providers.Rewrap),
+		seal.RewrapEach(a.Accounts.WorkspaceIDs, func(ctx context.Context, _ record.Cause, workspace ident.ID) (int, error) {
+			return a.Connections.Rewrap(ctx, workspace, a.ring.Rewrap)
+		}),
+		func(ctx context.Context, _ record.Cause) (int, error) {
+			return a.DB.SignIn().Rewrap(ctx, a.ring.Rewrap)
+		},
+	}}
 }
 
 // Run runs the background jobs until ctx ends.
