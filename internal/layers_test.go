@@ -117,8 +117,8 @@ var layers = []layer{
 		never: slices.Concat(http, drivers), why: "it checks the file of the store, and does not know the caller",
 	},
 	{
-		name: "facts of a store", packages: []string{"factsfile", "factsdb"}, may: []string{"store", "facts", "facts as numbers", "facts engine", "facts engine over HTTP", "facts of a store", "analytics", "connection", "datadir", "leaf"},
-		never: slices.Concat(http, drivers), why: "it decides which facts belong to a store and which connections lose theirs, and does not know the caller",
+		name: "facts of a store", packages: []string{"factsfile", "factsdb"}, may: []string{"store", "facts", "facts as numbers", "facts engine", "facts engine over HTTP", "facts of a store", "analytics", "connection", "ingest", "datadir", "leaf"},
+		never: slices.Concat(http, drivers), why: "it decides which facts belong to a store and which connections and imports lose theirs, and does not know the caller",
 	},
 	{
 		name: "wire", packages: []string{"mail", "outbound", "seal"}, may: []string{"leaf"},

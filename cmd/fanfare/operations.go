@@ -156,14 +156,14 @@ func dataOperations(a *app.App) map[string]control.Op {
 			return out, err
 		}),
 		"facts.reset": control.NewOp(func(ctx context.Context, _ nothing, _ func(control.Progress)) (factsfile.Replaced, error) {
-			return a.ReplaceFacts(ctx, operator, func(metrics.ReplaceableEngine, string) error { return nil })
+			return a.FactsReplacement.Replace(ctx, operator, func(metrics.ReplaceableEngine, string) error { return nil })
 		}),
 		"facts.restore": control.NewOp(func(ctx context.Context, in backupIn, report func(control.Progress)) (factsfile.Replaced, error) {
 			workspaces, err := a.Accounts.WorkspaceIDs(ctx)
 			if err != nil {
 				return factsfile.Replaced{}, err
 			}
-			return a.ReplaceFacts(ctx, operator, func(e metrics.ReplaceableEngine, dir string) error {
+			return a.FactsReplacement.Replace(ctx, operator, func(e metrics.ReplaceableEngine, dir string) error {
 				return restoreFacts(ctx, e, dir, workspaces, in.Path, func(done, total int64) { report(control.Progress{Done: done, Total: total}) })
 			})
 		}),

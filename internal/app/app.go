@@ -130,16 +130,17 @@ type App struct {
 	MasterKey seal.Rotation
 
 	// Facts stores the metrics, separate from records. FactsFile is nil if
-	// they are not in a file of this node. Uploads stores uploaded files of own
-	// data.
-	Facts       metrics.Engine
-	FactsFile   *factsfile.File
-	Uploads     *asset.Folder
-	Connections *connection.Service
-	Catalogue   *registry.Catalogue
-	Analytics   *analytics.Service
-	Ingest      *ingest.Service
-	Rates       *rates.Service
+	// they are not in a file of this node. FactsReplacement replaces them.
+	// Uploads stores uploaded files of own data.
+	Facts            metrics.Engine
+	FactsFile        *factsfile.File
+	FactsReplacement factsfile.Replacement
+	Uploads          *asset.Folder
+	Connections      *connection.Service
+	Catalogue        *registry.Catalogue
+	Analytics        *analytics.Service
+	Ingest           *ingest.Service
+	Rates            *rates.Service
 
 	// SignIn signs users in. Mail is nil if the server sends no email.
 	SignIn *signin.Service
@@ -149,8 +150,10 @@ type App struct {
 
 	config    Config
 	storeFile storefile.Guard
-	quota     *ratelimit.NodeCounter
-	ring      *seal.Ring
+	// replaceable are the facts for FactsReplacement.
+	replaceable factsfile.Facts
+	quota       *ratelimit.NodeCounter
+	ring        *seal.Ring
 }
 
 // diskReserve is the disk space reserved for urgent writes, enough for

@@ -15,7 +15,6 @@ import (
 	"fanfare/internal/metrics/duckdb"
 	"fanfare/internal/page"
 	"fanfare/internal/rates"
-	"fanfare/internal/record"
 )
 
 // openMetrics opens the engine that stores the metrics. It is the only place
@@ -23,13 +22,14 @@ import (
 func (a *App) openMetrics(ctx context.Context) error {
 	c := a.config
 	if c.FactsEngine != nil {
-		a.Facts = c.FactsEngine
+		// A nil File refuses to be replaced.
+		a.Facts, a.replaceable = c.FactsEngine, a.FactsFile
 		return nil
 	}
 	if c.Metrics != "" {
 		d, err := factsdb.Open(ctx, factsdb.Config{URL: c.Metrics, Postgres: c.Store, DB: a.DB, Dir: c.Facts, Log: c.Log, Replacing: c.ReplacingFacts, Founder: a.Accounts.Founder, Now: c.Now, Random: c.Random})
 		if err == nil {
-			a.Facts = d
+			a.Facts, a.replaceable = d, d
 		}
 		return err
 	}
@@ -39,35 +39,9 @@ func (a *App) openMetrics(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	a.Facts, a.FactsFile = f, f
+	a.Facts, a.FactsFile, a.replaceable = f, f, f
 	a.DB.SetFactsSource(f.Mark)
 	return nil
-}
-
-// ReplaceFacts replaces the facts by empty ones or by those that fill writes.
-// It starts a new sync of all connections, because a backup lacks later facts,
-// and deletes again what was deleted since the backup. dir is a folder for
-// temporary files.
-func (a *App) ReplaceFacts(ctx context.Context, cause record.Cause, fill func(e metrics.ReplaceableEngine, dir string) error) (factsfile.Replaced, error) {
-	workspaces, err := a.Accounts.WorkspaceIDs(ctx)
-	if err != nil {
-		return factsfile.Replaced{}, err
-	}
-	reconcile := func(e metrics.ReplaceableEngine, r *factsfile.Replaced) (err error) {
-		if r.Losses, err = a.Connections.LoseAll(ctx, cause, workspaces); err != nil {
-			return err
-		}
-		return r.DeleteAgain(ctx, e,
-			func(workspace ident.ID) (int, error) { return a.Ingest.UndoAgain(ctx, e, workspace) },
-			func(workspace ident.ID) (int, error) {
-				return a.Connections.Reconcile(ctx, metrics.Connections{Engine: e}, workspace)
-			})
-	}
-	with := func(e metrics.ReplaceableEngine) error { return fill(e, a.config.Facts) }
-	if d, shared := a.Facts.(*factsdb.Database); shared {
-		return d.Replace(ctx, workspaces, reconcile, with)
-	}
-	return a.FactsFile.Replace(ctx, reconcile, with)
 }
 
 // buildAnalytics creates analytics.
@@ -83,7 +57,7 @@ func (a *App) buildAnalytics() {
 	})
 }
 
-// buildIngest creates the import of own data.
+// buildIngest creates the import of own data, the last user of facts.
 func (a *App) buildIngest() (err error) {
 	c := a.config
 	if a.Uploads, err = asset.OpenFolder(filepath.Join(c.Assets, "imports"), c.Now, c.Random); err != nil {
@@ -97,5 +71,6 @@ func (a *App) buildIngest() (err error) {
 		Facts: a.Facts, Sources: a.Connections, Records: a.DB, Imports: a.DB.Imports(), Files: a.Uploads, Parquet: duckdb.Parquet{Dir: spool},
 		Founder: a.Accounts.Founder, Now: c.Now, Random: c.Random,
 	})
+	a.FactsReplacement = factsfile.Replacement{Facts: a.replaceable, Dir: c.Facts, Workspaces: a.Accounts.WorkspaceIDs, Connections: a.Connections, Imports: a.Ingest}
 	return nil
 }
