@@ -26,7 +26,7 @@ var boots = map[string]string{
 }
 
 // heavy are the packages that start the application or link DuckDB.
-var heavy = []string{importPath("fanfaretest"), importPath("app"), importPath("metrics/duckdb"), importPath("factsfile")}
+var heavy = []string{importPath("fanfaretest"), importPath("app"), importPath("metrics/duckdb"), importPath("factsfile"), importPath("factsdb")}
 
 // TestOnlySomeTestsBoot checks that the tests of slices need no application.
 func TestOnlySomeTestsBoot(t *testing.T) {

@@ -117,8 +117,8 @@ var layers = []layer{
 		never: slices.Concat(http, drivers), why: "it checks the file of the store, and does not know the caller",
 	},
 	{
-		name: "facts of a store", packages: []string{"factsfile", "factsdb"}, may: []string{"store", "facts", "facts as numbers", "facts engine", "facts engine over HTTP", "facts of a store", "analytics", "connection", "datadir", "leaf"},
-		never: slices.Concat(http, drivers), why: "it decides which facts belong to a store and which connections lose theirs, and does not know the caller",
+		name: "facts of a store", packages: []string{"factsfile", "factsdb"}, may: []string{"store", "facts", "facts as numbers", "facts engine", "facts engine over HTTP", "facts of a store", "analytics", "connection", "ingest", "datadir", "leaf"},
+		never: slices.Concat(http, drivers), why: "it decides which facts belong to a store and which connections and imports lose theirs, and does not know the caller",
 	},
 	{
 		name: "wire", packages: []string{"mail", "outbound", "seal"}, may: []string{"leaf"},
@@ -193,7 +193,7 @@ var layers = []layer{
 	{name: "contract", packages: []string{"../api", ".."}, why: "files that are part of the program depend on no code"},
 	{name: "program", packages: []string{"../cmd/fanfare"}, may: []string{"*"}, never: drivers, why: "the only package that may import all others"},
 	{
-		name: "test", packages: []string{"fanfaretest", "store/pgtest", "store/sqlitetest", "store/testdir", "store/storetest", "metrics/metricstest", "metrics/clickhouse/chtest", "../bench", "../test/program", "../test/scenario", "../test/guard", "../test/readme", "../test/docs", "../test/crash", "../test/analytics", "../test/platforms"},
+		name: "test", packages: []string{"fanfaretest", "store/pgtest", "store/sqlitetest", "store/testdir", "store/storetest", "metrics/metricstest", "metrics/clickhouse/chtest", "../bench", "../test/program", "../test/scenario", "../test/guard", "../test/readme", "../test/docs", "../test/crash", "../test/analytics", "../test/platforms", "../test/browser", "../test/clients", "../test/damage", "../test/models", "../test/nodes", "../test/sync"},
 		may: []string{"*"}, why: "tests may import everything; nothing may import them",
 	},
 }
@@ -250,6 +250,21 @@ func imports(t *testing.T) map[string]map[string]string {
 // walk visits the non-test Go files of the module.
 func walk(t *testing.T, visit func(name string, text []byte)) {
 	t.Helper()
+	walkNames(t, func(name string) {
+		if strings.HasSuffix(name, "_test.go") {
+			return
+		}
+		text, err := os.ReadFile(filepath.Join("..", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		visit(name, text)
+	})
+}
+
+// walkNames visits the names of all Go files of the module.
+func walkNames(t *testing.T, visit func(name string)) {
+	t.Helper()
 	err := filepath.WalkDir("..", func(file string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -265,14 +280,9 @@ func walk(t *testing.T, visit func(name string, text []byte)) {
 			}
 			return nil
 		}
-		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
-			return nil
+		if strings.HasSuffix(name, ".go") {
+			visit(name)
 		}
-		text, err := os.ReadFile(file)
-		if err != nil {
-			return err
-		}
-		visit(name, text)
 		return nil
 	})
 	if err != nil {
@@ -289,8 +299,7 @@ func TestLayers(t *testing.T) {
 	for _, pkg := range slices.Sorted(maps.Keys(packages)) {
 		l := layerOf(pkg)
 		if l == nil {
-			t.Errorf("%s is in no layer: add it to one in internal/layers_test.go, with the reason for what it may import.", pkg)
-			continue
+			continue // TestAllInLayers reports it.
 		}
 		for imported, file := range packages[pkg] {
 			ours := imported == module || strings.HasPrefix(imported, module+"/")
@@ -304,9 +313,24 @@ func TestLayers(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestAllInLayers checks that the layers have every package, also one that has
+// only tests, and no others.
+func TestAllInLayers(t *testing.T) {
+	t.Parallel()
+	found := map[string]bool{}
+	walkNames(t, func(name string) { found[path.Join(module, filepath.ToSlash(filepath.Dir(name)))] = true })
+	// Structure tests are about all packages and are in no layer.
+	delete(found, path.Join(module, "internal"))
+	for _, pkg := range slices.Sorted(maps.Keys(found)) {
+		if layerOf(pkg) == nil {
+			t.Errorf("%s is in no layer: add it to one in internal/layers_test.go, with the reason for what it may import.", pkg)
+		}
+	}
 	for _, l := range layers {
 		for _, name := range l.packages {
-			if _, there := packages[importPath(name)]; !there && l.name != "test" {
+			if !found[importPath(name)] {
 				t.Errorf("layer %s names %s, which does not exist: remove it from internal/layers_test.go.", l.name, importPath(name))
 			}
 		}

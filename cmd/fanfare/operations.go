@@ -144,7 +144,7 @@ func memberOperations(a *app.App) map[string]control.Op {
 func dataOperations(a *app.App) map[string]control.Op {
 	return map[string]control.Op{
 		"backup.create": control.NewOp(func(ctx context.Context, in backupIn, report func(control.Progress)) (backup.Summary, error) {
-			keys, err := a.MasterKeys(ctx)
+			keys, err := a.MasterKey.Used(ctx)
 			if err != nil {
 				return backup.Summary{}, err
 			}
@@ -156,22 +156,22 @@ func dataOperations(a *app.App) map[string]control.Op {
 			return out, err
 		}),
 		"facts.reset": control.NewOp(func(ctx context.Context, _ nothing, _ func(control.Progress)) (factsfile.Replaced, error) {
-			return a.ReplaceFacts(ctx, operator, func(metrics.ReplaceableEngine, string) error { return nil })
+			return a.FactsReplacement.Replace(ctx, operator, func(metrics.ReplaceableEngine, string) error { return nil })
 		}),
 		"facts.restore": control.NewOp(func(ctx context.Context, in backupIn, report func(control.Progress)) (factsfile.Replaced, error) {
 			workspaces, err := a.Accounts.WorkspaceIDs(ctx)
 			if err != nil {
 				return factsfile.Replaced{}, err
 			}
-			return a.ReplaceFacts(ctx, operator, func(e metrics.ReplaceableEngine, dir string) error {
+			return a.FactsReplacement.Replace(ctx, operator, func(e metrics.ReplaceableEngine, dir string) error {
 				return restoreFacts(ctx, e, dir, workspaces, in.Path, func(done, total int64) { report(control.Progress{Done: done, Total: total}) })
 			})
 		}),
 		"master_key.rotate": control.NewOp(func(ctx context.Context, _ nothing, _ func(control.Progress)) (seal.Rotated, error) {
-			return a.RotateMasterKey(ctx, operator)
+			return a.MasterKey.Rotate(ctx, operator)
 		}),
 		"master_key.accept": control.NewOp(func(ctx context.Context, _ nothing, _ func(control.Progress)) (acceptedKey, error) {
-			id, err := a.AcceptMasterKey(ctx)
+			id, err := a.MasterKey.Accept(ctx)
 			return acceptedKey{id}, err
 		}),
 		"doctor": control.NewOp(func(ctx context.Context, _ nothing, _ func(control.Progress)) ([]finding, error) {

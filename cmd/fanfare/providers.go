@@ -12,18 +12,18 @@ import (
 
 	"fanfare/internal/app"
 	"fanfare/internal/control"
+	"fanfare/internal/creative"
 	"fanfare/internal/ident"
-	"fanfare/internal/llm"
 	"fanfare/internal/llm/provider"
 	"fanfare/internal/money"
 	"fanfare/internal/secret"
 )
 
 type providerIn struct {
-	WorkspaceID ident.ID          `json:"workspace_id,omitzero"`
-	Kind        string            `json:"kind,omitzero"`
-	Settings    provider.Settings `json:"settings,omitzero"`
-	Key         string            `json:"key,omitzero"`
+	WorkspaceID ident.ID               `json:"workspace_id,omitzero"`
+	Kind        string                 `json:"kind,omitzero"`
+	Settings    creative.ModelSettings `json:"settings,omitzero"`
+	Key         string                 `json:"key,omitzero"`
 }
 
 // providerOperations returns the model provider commands that can run inside a
@@ -123,11 +123,11 @@ func readKey(file string, in io.Reader) (string, error) {
 	return key, nil
 }
 
-func readPrice(input, output, image string) (*llm.Price, error) {
+func readPrice(input, output, image string) (*creative.ModelPrice, error) {
 	if input == "" && output == "" {
 		return nil, nil
 	}
-	var p llm.Price
+	var p creative.ModelPrice
 	for _, part := range []struct {
 		flag, text string
 		to         *int64

@@ -26,6 +26,7 @@ import (
 	"fanfare/internal/docs"
 	"fanfare/internal/factsfile"
 	"fanfare/internal/httpapi"
+	"fanfare/internal/ident"
 	"fanfare/internal/ingest"
 	"fanfare/internal/job"
 	"fanfare/internal/llm/provider"
@@ -35,6 +36,7 @@ import (
 	"fanfare/internal/page"
 	"fanfare/internal/ratelimit"
 	"fanfare/internal/rates"
+	"fanfare/internal/record"
 	"fanfare/internal/seal"
 	"fanfare/internal/signin"
 	"fanfare/internal/store"
@@ -124,18 +126,21 @@ type App struct {
 	Jobs      *job.Runner
 	// Cursors seals cursors, links and the state of sign-ins and grants.
 	Cursors *page.Keyring
+	// MasterKey replaces the key that encrypts stored secrets.
+	MasterKey seal.Rotation
 
 	// Facts stores the metrics, separate from records. FactsFile is nil if
-	// they are not in a file of this node. Uploads stores uploaded files of own
-	// data.
-	Facts       metrics.Engine
-	FactsFile   *factsfile.File
-	Uploads     *asset.Folder
-	Connections *connection.Service
-	Catalogue   *registry.Catalogue
-	Analytics   *analytics.Service
-	Ingest      *ingest.Service
-	Rates       *rates.Service
+	// they are not in a file of this node. FactsReplacement replaces them.
+	// Uploads stores uploaded files of own data.
+	Facts            metrics.Engine
+	FactsFile        *factsfile.File
+	FactsReplacement factsfile.Replacement
+	Uploads          *asset.Folder
+	Connections      *connection.Service
+	Catalogue        *registry.Catalogue
+	Analytics        *analytics.Service
+	Ingest           *ingest.Service
+	Rates            *rates.Service
 
 	// SignIn signs users in. Mail is nil if the server sends no email.
 	SignIn *signin.Service
@@ -145,8 +150,10 @@ type App struct {
 
 	config    Config
 	storeFile storefile.Guard
-	memory    *ratelimit.Memory
-	ring      *seal.Ring
+	// replaceable are the facts for FactsReplacement.
+	replaceable factsfile.Facts
+	quota       *ratelimit.NodeCounter
+	ring        *seal.Ring
 }
 
 // diskReserve is the disk space reserved for urgent writes, enough for
@@ -205,7 +212,7 @@ func (a *App) build(ctx context.Context) error {
 	if a.Cursors, err = page.NewKeyring(ctx, a.DB.CursorKeys, c.Random); err != nil {
 		return err
 	}
-	if err := a.openRing(ctx); err != nil {
+	if a.ring, err = seal.Open(ctx, seal.Options{Path: c.MasterKey, Alone: a.Engine.Traits().Exclusive, Accept: c.AcceptMasterKey, Notes: a.DB, Random: c.Random, Log: c.Log}); err != nil {
 		return err
 	}
 	if err := a.buildSignIn(); err != nil {
@@ -217,8 +224,7 @@ func (a *App) build(ctx context.Context) error {
 	if err := a.buildSlices(); err != nil {
 		return err
 	}
-	quota, err := a.counter(ctx)
-	if err != nil {
+	if a.quota, err = ratelimit.OpenCounter(ctx, a.DB.Quotas(), a.Engine.Traits().Exclusive); err != nil {
 		return err
 	}
 	documents, err := docs.New(docs.Sources{Contract: api.YAML, Changelog: c.Changelog, Files: fanfare.Guides, Build: c.Build, Start: c.Now()})
@@ -228,7 +234,7 @@ func (a *App) build(ctx context.Context) error {
 	a.API = httpapi.New(httpapi.Deps{
 		Campaigns: a.Campaigns, Creatives: a.Creatives, Assets: a.Assets, Audiences: a.Audiences, Analytics: a.Analytics, Ingest: a.Ingest, Rates: a.Rates,
 		Connections: a.Connections, Events: a.DB.Events(), Answers: a.DB, Accounts: a.Accounts, Keys: a.Keys,
-		Quota: quota, QuotaEvents: a.DB, Limits: c.Limits, Cursors: a.Cursors.Sealer, Ready: a.DB.Ready, FactsFault: a.FactsFile.Problem, ChangesLost: a.storeFile.ChangesLost, Refusal: a.storeFile.Refusal,
+		Quota: a.quota, QuotaEvents: a.DB, Limits: c.Limits, Cursors: a.Cursors.Sealer, Ready: a.DB.Ready, FactsFault: a.FactsFile.Problem, ChangesLost: a.storeFile.ChangesLost, Refusal: a.storeFile.Refusal,
 		Contract: api.YAML, Docs: documents, Build: c.Build, PublicURL: c.PublicURL, HSTS: c.HSTS, KeepExposedKeys: c.KeepExposedKeys,
 		MaxInFlight: c.MaxInFlight, Progress: c.Progress, MaxUploads: c.Memory.Uploads, CORSOrigins: c.CORSOrigins, Now: c.Now, RequestSeed: mathrand.Uint64, Log: c.Log,
 	})
@@ -237,11 +243,10 @@ func (a *App) build(ctx context.Context) error {
 	}
 	a.registerJobs()
 	a.Catalogue.WarnOfSunsets(c.Now(), c.Log)
-	used, err := a.MasterKeys(ctx)
-	if err != nil {
+	a.MasterKey = a.rotation()
+	if err := a.MasterKey.WarnMissing(ctx, c.Log); err != nil {
 		return err
 	}
-	a.ring.WarnMissing(used, c.Log)
 	return a.storeFile.Open(ctx)
 }
 
@@ -266,14 +271,17 @@ func (a *App) buildSlices() (err error) {
 	return a.buildCreatives()
 }
 
-// counter returns the request counter: in memory if this is the only process,
-// else in the store.
-func (a *App) counter(ctx context.Context) (ratelimit.Counter, error) {
-	if !a.Engine.Traits().Exclusive {
-		return a.DB.Quotas(), nil
-	}
-	a.memory = ratelimit.NewMemory()
-	return a.memory, a.memory.Load(ctx, a.DB.Quotas())
+// rotation covers the secrets of models, connections and users.
+func (a *App) rotation() seal.Rotation {
+	return seal.Rotation{Ring: a.ring, Store: a.DB, Rewraps: []seal.Rewrap{
+		a.Providers.RewrapShared, seal.RewrapEach(a.Accounts.WorkspaceIDs, a.Providers.Rewrap),
+		seal.RewrapEach(a.Accounts.WorkspaceIDs, func(ctx context.Context, _ record.Cause, workspace ident.ID) (int, error) {
+			return a.Connections.Rewrap(ctx, workspace, a.ring.Rewrap)
+		}),
+		func(ctx context.Context, _ record.Cause) (int, error) {
+			return a.DB.SignIn().Rewrap(ctx, a.ring.Rewrap)
+		},
+	}}
 }
 
 // Run runs the background jobs until ctx ends.
@@ -282,18 +290,11 @@ func (a *App) Run(ctx context.Context) {
 	tasks.Go(func() { a.Jobs.RunAlways(ctx) })
 	tasks.Go(func() { a.storeFile.CheckThoroughly(ctx) })
 	tasks.Every(ctx, storefile.WatchEvery, "watch database file", a.storeFile.Watch)
-	tasks.Every(ctx, ratelimit.SaveEvery, "save request counters", a.saveUsage)
+	tasks.Every(ctx, ratelimit.SaveEvery, "save request counters", a.quota.Save)
 	tasks.Every(ctx, account.FlushEvery, "write key use", a.Keys.Flush)
 	tasks.Every(ctx, factsfile.RecordEvery, "note generation of facts", a.FactsFile.RecordGeneration)
 	tasks.Every(ctx, page.RefreshEvery, "refresh cursor keys", a.Cursors.Refresh)
 	tasks.Wait()
-}
-
-func (a *App) saveUsage(ctx context.Context) error {
-	if a.memory == nil {
-		return nil
-	}
-	return a.memory.Save(ctx, a.DB.Quotas())
 }
 
 // Close stores what is only in memory and closes the store.
@@ -303,5 +304,5 @@ func (a *App) Close() error {
 	a.Connections.Wait()
 	a.SignIn.Wait()
 	a.Console.Wait()
-	return errors.Join(a.FactsFile.RecordGeneration(ctx), a.saveUsage(ctx), a.Keys.Flush(ctx), a.Files.Close(), a.Uploads.Close(), a.Facts.Close(), a.Engine.Close(), a.DB.CloseChangeCounter())
+	return errors.Join(a.FactsFile.RecordGeneration(ctx), a.quota.Save(ctx), a.Keys.Flush(ctx), a.Files.Close(), a.Uploads.Close(), a.Facts.Close(), a.Engine.Close(), a.DB.CloseChangeCounter())
 }

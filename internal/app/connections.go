@@ -15,13 +15,13 @@ func (a *App) buildConnections() error {
 	}); err != nil {
 		return err
 	}
+	grants := a.Cursors.For("grant")
 	parts := connection.Parts{
 		Store: a.DB.Connections(), Lock: a.DB.Lock, Runs: a.DB.Runs(), Links: a.DB.Links(), Facts: metrics.Connections{Engine: a.Facts},
 		Campaigns: a.Campaigns, Audiences: a.Audiences, Find: a.DB.Find,
 		Catalogue: a.Catalogue, Sandbox: a.Catalogue, PublicURL: c.PublicURL, HistoryDays: c.HistoryDays,
-		SealState: func(plain []byte) string { return a.Cursors.Sealer().SealBytes(grantPurpose, plain) },
-		OpenState: func(text string) ([]byte, bool) { return a.Cursors.Sealer().OpenBytes(grantPurpose, text) },
-		Now:       c.Now, Random: c.Random, Log: c.Log,
+		SealState: grants.Seal, OpenState: grants.Open,
+		Now: c.Now, Random: c.Random, Log: c.Log,
 	}
 	if a.ring != nil {
 		parts.Vault = registry.Vault{Ring: a.ring}
@@ -29,6 +29,3 @@ func (a *App) buildConnections() error {
 	a.Connections = connection.New(parts)
 	return nil
 }
-
-// grantPurpose limits the sealed state of an OAuth grant to this purpose.
-const grantPurpose = "grant"

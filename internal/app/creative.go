@@ -2,16 +2,10 @@ package app
 
 import (
 	"fmt"
-	"time"
 
 	"fanfare/internal/creative"
 	"fanfare/internal/llm/provider"
 	"fanfare/internal/outbound"
-)
-
-const (
-	maxPicture     = 5 << 20
-	pictureTimeout = 10 * time.Second
 )
 
 // buildCreatives creates the creative service and its dependencies.
@@ -23,7 +17,7 @@ func (a *App) buildCreatives() error {
 	if a.Providers, err = provider.New(a.DB.Providers(), a.ring, outbound.Trusted(), c.Now); err != nil {
 		return err
 	}
-	pictures, err := outbound.New(outbound.Options{Policy: outbound.Guarded(nil), Timeout: pictureTimeout, MaxBytes: maxPicture})
+	pictures, err := outbound.New(outbound.Options{Policy: outbound.Guarded(nil), Timeout: creative.FetchTimeout, MaxBytes: creative.MaxFetchBytes})
 	if err != nil {
 		return fmt.Errorf("create client for pictures: %w", err)
 	}

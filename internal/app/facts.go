@@ -13,8 +13,8 @@ import (
 	"fanfare/internal/ingest"
 	"fanfare/internal/metrics"
 	"fanfare/internal/metrics/duckdb"
+	"fanfare/internal/page"
 	"fanfare/internal/rates"
-	"fanfare/internal/record"
 )
 
 // openMetrics opens the engine that stores the metrics. It is the only place
@@ -22,13 +22,14 @@ import (
 func (a *App) openMetrics(ctx context.Context) error {
 	c := a.config
 	if c.FactsEngine != nil {
-		a.Facts = c.FactsEngine
+		// A nil File refuses to be replaced.
+		a.Facts, a.replaceable = c.FactsEngine, a.FactsFile
 		return nil
 	}
 	if c.Metrics != "" {
 		d, err := factsdb.Open(ctx, factsdb.Config{URL: c.Metrics, Postgres: c.Store, DB: a.DB, Dir: c.Facts, Log: c.Log, Replacing: c.ReplacingFacts, Founder: a.Accounts.Founder, Now: c.Now, Random: c.Random})
 		if err == nil {
-			a.Facts = d
+			a.Facts, a.replaceable = d, d
 		}
 		return err
 	}
@@ -38,55 +39,25 @@ func (a *App) openMetrics(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	a.Facts, a.FactsFile = f, f
+	a.Facts, a.FactsFile, a.replaceable = f, f, f
 	a.DB.SetFactsSource(f.Mark)
 	return nil
-}
-
-// ReplaceFacts replaces the facts by empty ones or by those that fill writes.
-// It starts a new sync of all connections, because a backup lacks later facts,
-// and deletes again what was deleted since the backup. dir is a folder for
-// temporary files.
-func (a *App) ReplaceFacts(ctx context.Context, cause record.Cause, fill func(e metrics.ReplaceableEngine, dir string) error) (factsfile.Replaced, error) {
-	workspaces, err := a.Accounts.WorkspaceIDs(ctx)
-	if err != nil {
-		return factsfile.Replaced{}, err
-	}
-	reconcile := func(e metrics.ReplaceableEngine, r *factsfile.Replaced) (err error) {
-		if r.Losses, err = a.Connections.LoseAll(ctx, cause, workspaces); err != nil {
-			return err
-		}
-		return r.DeleteAgain(ctx, e,
-			func(workspace ident.ID) (int, error) { return a.Ingest.UndoAgain(ctx, e, workspace) },
-			func(workspace ident.ID) (int, error) {
-				return a.Connections.Reconcile(ctx, metrics.Connections{Engine: e}, workspace)
-			})
-	}
-	with := func(e metrics.ReplaceableEngine) error { return fill(e, a.config.Facts) }
-	if d, shared := a.Facts.(*factsdb.Database); shared {
-		return d.Replace(ctx, workspaces, reconcile, with)
-	}
-	return a.FactsFile.Replace(ctx, reconcile, with)
 }
 
 // buildAnalytics creates analytics.
 func (a *App) buildAnalytics() {
 	c := a.config
+	results := page.ForEach[ident.ID](a.Cursors, "result")
 	a.Rates = rates.New(a.DB.Rates(), c.Now)
 	a.Analytics = analytics.New(analytics.Deps{
 		Facts: a.Facts, Rates: a.DB.Rates(), Results: a.DB.Results(), Flights: a.DB.Analytics(), Records: a.DB.Analytics(),
-		Workspace: a.analyticsWorkspace, Catchup: metrics.NewMirror(a.Facts, a.DB, c.Now).CatchUp,
-		Seal: func(workspace ident.ID, plain []byte) string {
-			return a.Cursors.Sealer().SealBytes(resultPurpose+string(workspace), plain)
-		},
-		Open: func(workspace ident.ID, text string) ([]byte, bool) {
-			return a.Cursors.Sealer().OpenBytes(resultPurpose+string(workspace), text)
-		},
+		Workspace: a.DB.Analytics().Workspace, Catchup: metrics.NewMirror(a.Facts, a.DB, c.Now).CatchUp,
+		Seal: results.Seal, Open: results.Open,
 		ChangesLost: a.storeFile.ChangesLost, Now: c.Now, Random: c.Random,
 	})
 }
 
-// buildIngest creates the import of own data.
+// buildIngest creates the import of own data, the last user of facts.
 func (a *App) buildIngest() (err error) {
 	c := a.config
 	if a.Uploads, err = asset.OpenFolder(filepath.Join(c.Assets, "imports"), c.Now, c.Random); err != nil {
@@ -100,14 +71,6 @@ func (a *App) buildIngest() (err error) {
 		Facts: a.Facts, Sources: a.Connections, Records: a.DB, Imports: a.DB.Imports(), Files: a.Uploads, Parquet: duckdb.Parquet{Dir: spool},
 		Founder: a.Accounts.Founder, Now: c.Now, Random: c.Random,
 	})
+	a.FactsReplacement = factsfile.Replacement{Facts: a.replaceable, Dir: c.Facts, Workspaces: a.Accounts.WorkspaceIDs, Connections: a.Connections, Imports: a.Ingest}
 	return nil
-}
-
-// resultPurpose limits sealed cursors to query results.
-const resultPurpose = "result "
-
-// analyticsWorkspace returns the settings of a workspace that analytics needs.
-func (a *App) analyticsWorkspace(ctx context.Context, id ident.ID) (analytics.Workspace, error) {
-	w, err := a.Accounts.Workspace(ctx, id)
-	return analytics.NewWorkspace(id, w.Timezone, w.Currency), err
 }

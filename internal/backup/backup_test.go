@@ -87,7 +87,7 @@ func lived(t *testing.T, name string) *storetest.Fixture {
 	odd := w.Draft("nul-free \u0001 oddities \U0010FFFF \u2028 '; DROP TABLE campaign; --")
 	odd.Tags = []string{"", " ", "é", "e\u0301"}
 	w.Insert(odd)
-	model := creative.Setup{Workspace: w.Workspace, Kind: "openai", Settings: []byte("{}"), Sealed: "sealed"}
+	model := creative.Setup{Workspace: w.Workspace, Kind: "openai", Sealed: "sealed"}
 	if err := w.DB.Providers().Put(t.Context(), model, w.Cause(), w.Now()); err != nil {
 		t.Fatal(err)
 	}

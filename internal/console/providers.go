@@ -3,8 +3,8 @@ package console
 import (
 	"context"
 
+	"fanfare/internal/creative"
 	"fanfare/internal/httpapi"
-	"fanfare/internal/llm/provider"
 	"fanfare/internal/secret"
 )
 
@@ -61,7 +61,7 @@ func (c *Console) listProviders(ctx context.Context, v *consoleRequest) (any, er
 // Choice: only the operator can set another URL. The server calls models from
 // its own network, and members must not make it send requests there.
 func (c *Console) setProvider(ctx context.Context, v *consoleRequest) (any, error) {
-	var settings provider.Settings
+	var settings creative.ModelSettings
 	var key secret.Text
 	if err := v.Read(func(f httpapi.Fields) {
 		settings.Model = f.Text("model", 1, maxModel)

@@ -2,6 +2,7 @@ package creative
 
 import (
 	"context"
+	"time"
 
 	"fanfare/internal/asset"
 	"fanfare/internal/clock"
@@ -78,8 +79,15 @@ type Assets interface {
 	Bytes(ctx context.Context, workspace, id ident.ID) ([]byte, error)
 }
 
-// Fetcher downloads an image from a public URL.
+// Fetcher downloads an image from a public URL, within FetchTimeout and of at
+// most MaxFetchBytes.
 type Fetcher func(ctx context.Context, url string) ([]byte, error)
+
+// The limits of a Fetcher.
+const (
+	FetchTimeout  = 10 * time.Second
+	MaxFetchBytes = 5 << 20
+)
 
 // CampaignContext has the data of a campaign that a brief uses.
 type CampaignContext struct {
@@ -123,10 +131,35 @@ type Setup struct {
 	// Workspace is empty for a provider that every workspace can use.
 	Workspace ident.ID
 	Kind      string
-	// Settings has the settings that are not secret. Sealed is the encrypted
-	// API key.
-	Settings []byte
-	Sealed   string
+	Settings  ModelSettings
+	// Sealed is the encrypted API key.
+	Sealed string
+}
+
+// ModelSettings are the settings of a language model without its key. They are
+// stored as this JSON.
+type ModelSettings struct {
+	// BaseURL is the address of the API, empty for the vendor's.
+	BaseURL string `json:"base_url"`
+	// Model and ImageModel are the requested model names. Without an
+	// ImageModel, the model draws no pictures.
+	Model      string `json:"model"`
+	ImageModel string `json:"image_model"`
+	// Default makes it the provider of requests that name none.
+	Default bool `json:"default"`
+	// Price overrides the price table; nil uses the table.
+	Price *ModelPrice `json:"price"`
+	// Version is the number of changes. A sealed key belongs to one version.
+	Version int64 `json:"version"`
+}
+
+// ModelPrice is the price of a model in millionths of a US dollar.
+type ModelPrice struct {
+	// InputMicros and OutputMicros are per million tokens.
+	InputMicros  int64 `json:"input_micros"`
+	OutputMicros int64 `json:"output_micros"`
+	// ImageMicros is per picture, for vendors that charge by picture.
+	ImageMicros int64 `json:"image_micros"`
 }
 
 // Setups stores the configurations of providers.

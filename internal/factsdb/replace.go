@@ -16,6 +16,8 @@ import (
 	"fanfare/internal/store"
 )
 
+var _ factsfile.Facts = (*Database)(nil)
+
 // Replace replaces all facts with new ones, empty or with those that fill writes.
 // If fill or reconcile fails, nothing changes. reconcile marks incomplete
 // connections and removes facts that were deleted since, before requests read

@@ -75,7 +75,10 @@ type File struct {
 	recorded int64
 }
 
-var _ metrics.Engine = (*File)(nil)
+var (
+	_ metrics.Engine = (*File)(nil)
+	_ Facts          = (*File)(nil)
+)
 
 // Reasons why facts cannot be used.
 const (

@@ -251,7 +251,7 @@ func TestMismatchedFiles(t *testing.T) {
 			n.stop()
 			// The remedy works, and lasts.
 			n.start()
-			if _, err := n.file.Replace(t.Context(), func(metrics.ReplaceableEngine, *factsfile.Replaced) error { return nil }, func(metrics.ReplaceableEngine) error { return nil }); err != nil {
+			if _, err := n.file.Replace(t.Context(), nil, func(metrics.ReplaceableEngine, *factsfile.Replaced) error { return nil }, func(metrics.ReplaceableEngine) error { return nil }); err != nil {
 				t.Fatal(err)
 			}
 			n.write(20_009)
@@ -306,7 +306,7 @@ func TestReplaceInUse(t *testing.T) {
 	for day := range clock.Date(5) {
 		n.write(20_001 + day)
 	}
-	if _, err := n.file.Replace(t.Context(), func(metrics.ReplaceableEngine, *factsfile.Replaced) error { return nil }, func(metrics.ReplaceableEngine) error { return nil }); err != nil {
+	if _, err := n.file.Replace(t.Context(), nil, func(metrics.ReplaceableEngine, *factsfile.Replaced) error { return nil }, func(metrics.ReplaceableEngine) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
 	n.write(20_001)
@@ -323,7 +323,7 @@ func TestNoFile(t *testing.T) {
 	if f.Problem() != "" || f.OperatorProblem() != "" || f.JobDelay() != 0 || f.RecordGeneration(t.Context()) != nil {
 		t.Error("a node without a file of facts reports a fault")
 	}
-	if _, err := f.Replace(t.Context(), nil, nil); err == nil {
+	if _, err := f.Replace(t.Context(), nil, nil, nil); err == nil {
 		t.Error("facts without a file were replaced")
 	}
 }

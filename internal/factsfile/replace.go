@@ -10,8 +10,10 @@ import (
 	"fanfare/internal/connection"
 	"fanfare/internal/fault"
 	"fanfare/internal/ident"
+	"fanfare/internal/ingest"
 	"fanfare/internal/metrics"
 	"fanfare/internal/metrics/duckdb"
+	"fanfare/internal/record"
 	"fanfare/internal/store"
 )
 
@@ -30,26 +32,78 @@ type Replaced struct {
 	Purged int `json:"purged"`
 }
 
-// DeleteAgain removes from restored facts everything that was deleted according
-// to the records, and counts it. undo and purge do so for the imports and the
-// connections of a workspace. A workspace that the records do not have has no
-// connections, so all its facts are removed.
-func (r *Replaced) DeleteAgain(ctx context.Context, e metrics.ReplaceableEngine, undo, purge func(workspace ident.ID) (int, error)) error {
+// Facts are facts that can be replaced: those of a File, or of a database that
+// nodes share.
+type Facts interface {
+	// Replace replaces all facts by empty ones or by those that fill writes, and
+	// calls reconcile before requests can read them. workspaces are those of the
+	// store.
+	Replace(ctx context.Context, workspaces []ident.ID, reconcile func(metrics.ReplaceableEngine, *Replaced) error, fill func(metrics.ReplaceableEngine) error) (Replaced, error)
+}
+
+// Replacement replaces the facts and makes the records agree with the new ones.
+type Replacement struct {
+	Facts Facts
+	// Dir is the folder for temporary files.
+	Dir         string
+	Workspaces  func(ctx context.Context) ([]ident.ID, error)
+	Connections Connections
+	Imports     Imports
+}
+
+// Connections are the sources of facts. connection.Service implements it.
+type Connections interface {
+	// LoseAll starts a new sync of all connections of the workspaces.
+	LoseAll(ctx context.Context, cause record.Cause, workspaces []ident.ID) (connection.Losses, error)
+	// Reconcile removes the facts of connections that were deleted since, and
+	// returns how many had some.
+	Reconcile(ctx context.Context, facts connection.RestoredFacts, workspace ident.ID) (int, error)
+}
+
+// Imports are the imports of own data. ingest.Service implements it.
+type Imports interface {
+	// UndoAgain removes the facts of imports that were undone since, and returns
+	// how many had some.
+	UndoAgain(ctx context.Context, facts ingest.Facts, workspace ident.ID) (int, error)
+}
+
+// Replace replaces the facts by empty ones or by those that fill writes. It
+// starts a new sync of all connections, because a backup lacks later facts, and
+// deletes again what was deleted since the backup. dir is a folder for temporary
+// files.
+func (r Replacement) Replace(ctx context.Context, cause record.Cause, fill func(e metrics.ReplaceableEngine, dir string) error) (Replaced, error) {
+	workspaces, err := r.Workspaces(ctx)
+	if err != nil {
+		return Replaced{}, err
+	}
+	reconcile := func(e metrics.ReplaceableEngine, out *Replaced) (err error) {
+		if out.Losses, err = r.Connections.LoseAll(ctx, cause, workspaces); err != nil {
+			return err
+		}
+		return r.deleteAgain(ctx, e, out)
+	}
+	return r.Facts.Replace(ctx, workspaces, reconcile, func(e metrics.ReplaceableEngine) error { return fill(e, r.Dir) })
+}
+
+// deleteAgain removes from restored facts what the records say was deleted, and
+// counts it. A workspace that the records do not have has no connections, so all
+// its facts are removed.
+func (r Replacement) deleteAgain(ctx context.Context, e metrics.ReplaceableEngine, out *Replaced) error {
 	workspaces, err := e.Workspaces(ctx)
 	if err != nil {
 		return err
 	}
 	for _, w := range workspaces {
-		undone, err := undo(w)
+		undone, err := r.Imports.UndoAgain(ctx, e, w)
 		if err != nil {
 			return err
 		}
-		purged, err := purge(w)
+		purged, err := r.Connections.Reconcile(ctx, metrics.Connections{Engine: e}, w)
 		if err != nil {
 			return err
 		}
-		r.Undone += undone
-		r.Purged += purged
+		out.Undone += undone
+		out.Purged += purged
 	}
 	return nil
 }
@@ -62,7 +116,7 @@ func (r *Replaced) DeleteAgain(ctx context.Context, e metrics.ReplaceableEngine,
 // can read the new one. reconcile marks incomplete connections and removes facts
 // that were deleted since the backup. Meanwhile facts are unavailable, also after
 // a crash; Replace can be repeated. It keeps the old file under the name Kept.
-func (f *File) Replace(ctx context.Context, reconcile func(metrics.ReplaceableEngine, *Replaced) error, fill func(metrics.ReplaceableEngine) error) (r Replaced, err error) {
+func (f *File) Replace(ctx context.Context, _ []ident.ID, reconcile func(metrics.ReplaceableEngine, *Replaced) error, fill func(metrics.ReplaceableEngine) error) (r Replaced, err error) {
 	if f == nil {
 		return r, errors.New("this server has no file of facts")
 	}

@@ -100,7 +100,7 @@ func TestLostFacts(t *testing.T) {
 			t.Errorf("before: got spend and pacing %s", got)
 		}
 
-		r, err := w.App.ReplaceFacts(t.Context(), fanfaretest.Operator, func(metrics.ReplaceableEngine, string) error { return nil })
+		r, err := w.App.FactsReplacement.Replace(t.Context(), fanfaretest.Operator, func(metrics.ReplaceableEngine, string) error { return nil })
 		if err != nil || len(r.SendAgain) != 1 || string(r.SendAgain[0]) != source {
 			t.Fatalf("got %+v, %v want %s to be sent again", r, err, source)
 		}

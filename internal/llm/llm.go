@@ -88,10 +88,8 @@ type Shortener func(text string, l policy.Limit) (string, bool)
 
 // Options are the settings of a Writer.
 type Options struct {
-	// Model and ImageModel are the requested model names.
-	Model, ImageModel string
-	// Price overrides the price table; nil uses the table.
-	Price *Price
+	// ModelSettings name the models and their price.
+	creative.ModelSettings
 	// Shorten may be nil; then texts that the model leaves too long stay too
 	// long.
 	Shorten Shortener

@@ -60,7 +60,7 @@ func now() time.Time { return time.Now() }
 func maxJitter(most time.Duration) time.Duration { return most }
 
 func newWriter(s *scriptedChat) *llm.Writer {
-	return llm.New(s, nil, llm.Options{Model: "copy", Now: now, Jitter: maxJitter})
+	return llm.New(s, nil, llm.Options{ModelSettings: creative.ModelSettings{Model: "copy"}, Now: now, Jitter: maxJitter})
 }
 
 // pushReply returns an answer for the push channel, which allows one headline
@@ -201,15 +201,15 @@ func TestCost(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		model string
-		own   *llm.Price
+		own   *creative.ModelPrice
 		turns []scriptedAnswer
 		want  *int64
 	}{
 		// 1,000 tokens at 0.25 and 100 at 2 dollars per million.
 		{"listed", "", nil, []scriptedAnswer{answerText(pushReply("a", "b"))}, price(450)},
 		{"after a failure", "", nil, []scriptedAnswer{answerError(llm.ErrFormat), answerText(pushReply("a", "b"))}, price(450)},
-		{"own", "", &llm.Price{InputMicros: 1, OutputMicros: 10_000_000}, []scriptedAnswer{answerText(pushReply("a", "b"))}, price(1001)},
-		{"free", "", &llm.Price{}, []scriptedAnswer{answerText(pushReply("a", "b"))}, price(0)},
+		{"own", "", &creative.ModelPrice{InputMicros: 1, OutputMicros: 10_000_000}, []scriptedAnswer{answerText(pushReply("a", "b"))}, price(1001)},
+		{"free", "", &creative.ModelPrice{}, []scriptedAnswer{answerText(pushReply("a", "b"))}, price(0)},
 		{"unreadable", "", nil, []scriptedAnswer{answerText("hello")}, price(450)},
 		{"unknown", "", nil, []scriptedAnswer{func(context.Context, llm.Request) (llm.Answer, error) {
 			return llm.Answer{Text: pushReply("a", "b"), InputTokens: 1, Model: "llama"}, nil
@@ -217,7 +217,7 @@ func TestCost(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			w := llm.New(&scriptedChat{answers: test.turns}, nil, llm.Options{Model: "copy", Price: test.own, Now: now, Jitter: maxJitter})
+			w := llm.New(&scriptedChat{answers: test.turns}, nil, llm.Options{ModelSettings: creative.ModelSettings{Model: "copy", Price: test.own}, Now: now, Jitter: maxJitter})
 			r, _ := w.Write(t.Context(), pushBrief(1))
 			if diff := cmp.Diff(test.want, r.Usage.CostMicros); diff != "" {
 				t.Errorf("cost differs (-want +got):\n%s", diff)

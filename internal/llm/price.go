@@ -7,20 +7,11 @@ import (
 	"fanfare/internal/creative"
 )
 
-// Price is the price of a model in millionths of a US dollar.
-type Price struct {
-	// InputMicros and OutputMicros are per million tokens.
-	InputMicros  int64 `json:"input_micros"`
-	OutputMicros int64 `json:"output_micros"`
-	// ImageMicros is per picture, for vendors that charge by picture.
-	ImageMicros int64 `json:"image_micros"`
-}
-
 // ListedPrice is a row of the price table.
 type ListedPrice struct {
 	// Model is a name without a date or version.
 	Model string
-	Price
+	creative.ModelPrice
 	// Source is the page of the price, Checked the day it was read.
 	Source, Checked string
 }
@@ -31,8 +22,8 @@ const (
 )
 
 // pricePerMillion returns a price from US dollars per million tokens.
-func pricePerMillion(input, output float64) Price {
-	return Price{InputMicros: int64(input * 1e6), OutputMicros: int64(output * 1e6)}
+func pricePerMillion(input, output float64) creative.ModelPrice {
+	return creative.ModelPrice{InputMicros: int64(input * 1e6), OutputMicros: int64(output * 1e6)}
 }
 
 // Prices is the price table. A model that is not listed has no known price.
@@ -89,14 +80,14 @@ var Prices = []ListedPrice{
 var versionSuffix = regexp.MustCompile(`^([-@]\d{3}[\d-]*|-latest)?$`)
 
 // PriceOf returns the price of a model by the vendor's name.
-func PriceOf(model string) (Price, bool) {
+func PriceOf(model string) (creative.ModelPrice, bool) {
 	for _, l := range Prices {
 		rest, ok := strings.CutPrefix(strings.TrimPrefix(model, "models/"), l.Model)
 		if ok && versionSuffix.MatchString(rest) {
-			return l.Price, true
+			return l.ModelPrice, true
 		}
 	}
-	return Price{}, false
+	return creative.ModelPrice{}, false
 }
 
 // callUsage returns the usage of one call. It prefers the model name in the

@@ -30,9 +30,13 @@ type Options struct {
 	ClientSecret secret.Text
 	// Name is the label of the sign-in button, by default "single sign-on".
 	Name string
+	// HTTP calls the issuer; nil means a client with a timeout.
 	HTTP *http.Client
 	Now  func() time.Time
 }
+
+// timeout is how long a call to the issuer may take.
+const timeout = 10 * time.Second
 
 // Label returns the label of the sign-in button, empty if single sign-on is off.
 func (o Options) Label() string {
@@ -73,7 +77,12 @@ type Client struct {
 
 // New returns a client. It discovers the issuer at the first sign-in, so that
 // the server starts without it.
-func New(o Options) *Client { return &Client{options: o} }
+func New(o Options) *Client {
+	if o.HTTP == nil {
+		o.HTTP = &http.Client{Timeout: timeout}
+	}
+	return &Client{options: o}
+}
 
 // discover returns the issuer's endpoints. It repeats a failed discovery.
 func (c *Client) discover(ctx context.Context) (*oidc.Provider, error) {

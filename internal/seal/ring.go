@@ -57,9 +57,9 @@ func keyIDOf(key []byte) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// Open reads the keyring file. It refuses a file that other users can read, a
+// Read reads the keyring file. It refuses a file that other users can read, a
 // damaged one, and one with a key that is not random.
-func Open(path string, random io.Reader) (*Ring, error) {
+func Read(path string, random io.Reader) (*Ring, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("open keyring: %w", err)
@@ -95,7 +95,7 @@ func Open(path string, random io.Reader) (*Ring, error) {
 // sealed secret is lost. If two processes start at once, one creates the file
 // and both use it.
 func OpenOrCreate(path string, random io.Reader) (ring *Ring, created bool, err error) {
-	ring, err = Open(path, random)
+	ring, err = Read(path, random)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return ring, false, err
 	}
@@ -105,7 +105,7 @@ func OpenOrCreate(path string, random io.Reader) (ring *Ring, created bool, err 
 	}
 	err = ring.file.writeFile(path, os.Link)
 	if errors.Is(err, fs.ErrExist) {
-		ring, err = Open(path, random)
+		ring, err = Read(path, random)
 		return ring, false, err
 	}
 	if err != nil {
@@ -200,7 +200,7 @@ func (r *Ring) refresh() {
 	if same {
 		return
 	}
-	next, err := Open(r.path, r.random)
+	next, err := Read(r.path, r.random)
 	if err != nil {
 		return
 	}

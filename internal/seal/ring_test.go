@@ -39,7 +39,7 @@ func TestCreate(t *testing.T) {
 	if info, err = os.Stat(path); err != nil || info.Mode() != 0o600 {
 		t.Errorf("mode after a change: got %v, %v want 0600", info.Mode(), err)
 	}
-	reread, err := seal.Open(path, rand.Reader)
+	reread, err := seal.Read(path, rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func TestOpenRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := seal.Open(whole, rand.Reader)
+	r, err := seal.Read(whole, rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +135,7 @@ func TestOpenRefuses(t *testing.T) {
 			if err := os.Chmod(path, test.mode); err != nil {
 				t.Fatal(err)
 			}
-			_, err := seal.Open(path, rand.Reader)
+			_, err := seal.Read(path, rand.Reader)
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %v want an error with %q", err, test.want)
 			}
@@ -147,7 +147,7 @@ func TestOpenRefuses(t *testing.T) {
 			}
 		})
 	}
-	if _, err := seal.Open(t.TempDir(), rand.Reader); err == nil {
+	if _, err := seal.Read(t.TempDir(), rand.Reader); err == nil {
 		t.Error("a folder: got nothing want an error")
 	}
 }
@@ -173,7 +173,7 @@ func TestBadRandomness(t *testing.T) {
 	if _, err := os.Stat(path); !os.IsNotExist(err) {
 		t.Errorf("got %v want no file", err)
 	}
-	r, err := seal.Open(newFile(t), iotest.ErrReader(os.ErrClosed))
+	r, err := seal.Read(newFile(t), iotest.ErrReader(os.ErrClosed))
 	if err != nil {
 		t.Fatal(err)
 	}

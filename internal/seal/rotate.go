@@ -8,21 +8,42 @@ import (
 	"slices"
 
 	"fanfare/internal/ident"
+	"fanfare/internal/record"
 )
+
+// Rotation is the master key of an installation: it replaces the key, and finds
+// the keys that stored secrets need.
+type Rotation struct {
+	// Ring is nil if there is no master key.
+	Ring  *Ring
+	Store Store
+	// Rewraps cover all secrets of the store.
+	Rewraps []Rewrap
+}
+
+// Store has the secrets and the id of the master key of all nodes.
+type Store interface {
+	// Sealed returns all sealed secrets.
+	Sealed(ctx context.Context) ([]string, error)
+	// ReplaceMasterKey notes another master key.
+	ReplaceMasterKey(ctx context.Context, id string) error
+}
+
+var errNoKey = errors.New("there is no master key; set --master-key")
 
 // Rewrap encrypts all secrets of one kind with the active key and returns how
 // many it changed.
-type Rewrap func(ctx context.Context) (int, error)
+type Rewrap func(ctx context.Context, cause record.Cause) (int, error)
 
 // RewrapEach returns the Rewrap of a kind of secret that belongs to workspaces.
-func RewrapEach(workspaces func(context.Context) ([]ident.ID, error), rewrap func(ctx context.Context, workspace ident.ID) (int, error)) Rewrap {
-	return func(ctx context.Context) (count int, err error) {
+func RewrapEach(workspaces func(context.Context) ([]ident.ID, error), rewrap func(ctx context.Context, cause record.Cause, workspace ident.ID) (int, error)) Rewrap {
+	return func(ctx context.Context, cause record.Cause) (count int, err error) {
 		ids, err := workspaces(ctx)
 		if err != nil {
 			return 0, err
 		}
 		for _, id := range ids {
-			n, err := rewrap(ctx, id)
+			n, err := rewrap(ctx, cause, id)
 			count += n
 			if err != nil {
 				return count, err
@@ -41,57 +62,75 @@ type Rotated struct {
 	Rewrapped int      `json:"rewrapped"`
 }
 
-// Rotate creates a new master key, encrypts every secret with it and removes the
-// old keys. stored lists all sealed texts; together the rewraps cover them. It
-// can be interrupted and repeated: it removes a key only when no secret needs it.
-func (r *Ring) Rotate(ctx context.Context, stored func(context.Context) ([]string, error), rewraps ...Rewrap) (out Rotated, err error) {
-	if r == nil {
-		return out, errors.New("there is no master key; set --master-key")
+// Rotate creates a new master key, encrypts every secret with it, removes the old
+// keys and makes it the key of all nodes. It can be interrupted and repeated: it
+// removes a key only when no secret needs it.
+func (r Rotation) Rotate(ctx context.Context, cause record.Cause) (out Rotated, err error) {
+	if r.Ring == nil {
+		return out, errNoKey
 	}
-	old := r.IDs()
-	if out.Active, err = r.Add(); err != nil {
+	old := r.Ring.IDs()
+	if out.Active, err = r.Ring.Add(); err != nil {
 		return out, fmt.Errorf("add master key: %w", err)
 	}
-	for _, rewrap := range rewraps {
-		n, err := rewrap(ctx)
+	for _, rewrap := range r.Rewraps {
+		n, err := rewrap(ctx, cause)
 		out.Rewrapped += n
 		if err != nil {
 			return out, err
 		}
 	}
-	sealed, err := stored(ctx)
+	used, err := r.Used(ctx)
 	if err != nil {
 		return out, err
 	}
-	used := KeyIDs(sealed)
 	for _, id := range old {
 		if slices.Contains(used, id) {
 			return out, fmt.Errorf("a secret was stored with master key %s meanwhile: run the command again", id)
 		}
-		if err := r.Drop(id); err != nil {
+		if err := r.Ring.Drop(id); err != nil {
 			return out, fmt.Errorf("drop master key: %w", err)
 		}
 		out.Dropped = append(out.Dropped, id)
 	}
-	return out, nil
+	return out, r.Store.ReplaceMasterKey(ctx, out.Active)
 }
 
-// WarnMissing logs the keys of stored secrets that the ring lacks. A nil Ring
-// has no key.
+// Accept makes the master key of this node that of all nodes, and returns its id.
+func (r Rotation) Accept(ctx context.Context) (string, error) {
+	if r.Ring == nil {
+		return "", errNoKey
+	}
+	id := r.Ring.Active()
+	return id, r.Store.ReplaceMasterKey(ctx, id)
+}
+
+// Used returns the ids of the keys that stored secrets need, sorted.
+func (r Rotation) Used(ctx context.Context) ([]string, error) {
+	sealed, err := r.Store.Sealed(ctx)
+	return keyIDs(sealed), err
+}
+
+// WarnMissing logs the keys of stored secrets that the ring lacks.
 //
 // Choice: a server that lacks such a key still starts, because everything else
 // works. Features that need the secrets report that access must be granted
 // again.
-func (r *Ring) WarnMissing(used []string, log *slog.Logger) {
+func (r Rotation) WarnMissing(ctx context.Context, log *slog.Logger) error {
+	used, err := r.Used(ctx)
+	if err != nil {
+		return err
+	}
 	for _, id := range used {
-		if r == nil || !r.Has(id) {
-			log.Warn("master key missing: restore the file with this key, or enter the secrets and reconnect the platforms again", "master_key", id)
+		if r.Ring == nil || !r.Ring.Has(id) {
+			log.WarnContext(ctx, "master key missing: restore the file with this key, or enter the secrets and reconnect the platforms again", "master_key", id)
 		}
 	}
+	return nil
 }
 
-// KeyIDs returns the ids of the keys of sealed texts, sorted, each once.
-func KeyIDs(sealed []string) []string {
+// keyIDs returns the ids of the keys of sealed texts, sorted, each once.
+func keyIDs(sealed []string) []string {
 	list := []string{}
 	for _, text := range sealed {
 		list = append(list, KeyID(text))

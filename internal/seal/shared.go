@@ -6,8 +6,45 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"os"
 )
+
+// Options say where the master keys are and who uses them.
+type Options struct {
+	// Path is the keyring file. Without it there is no Ring.
+	Path string
+	// Alone says that no other node shares the store, Accept that this node's
+	// key is about to become that of all nodes. Each of them allows a key that
+	// Notes does not have.
+	Alone, Accept bool
+	Notes         Notes
+	Random        io.Reader
+	Log           *slog.Logger
+}
+
+// Open opens the master keys, or creates them with a warning to back them up.
+// Without a path it returns nil.
+func Open(ctx context.Context, o Options) (*Ring, error) {
+	if o.Path == "" {
+		return nil, nil
+	}
+	var ring *Ring
+	var created bool
+	var err error
+	if o.Alone || o.Accept {
+		ring, created, err = OpenOrCreate(o.Path, o.Random)
+	} else {
+		ring, created, err = OpenShared(ctx, o.Path, o.Random, o.Notes)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open master key: %w", err)
+	}
+	if created {
+		o.Log.Warn("master key created: back up this file separately from the data, because stored keys to other services cannot be read without it", "file", o.Path)
+	}
+	return ring, nil
+}
 
 // Notes keeps the id of the master key of an installation whose nodes share a
 // store.

@@ -44,6 +44,15 @@ func (a Analytics) Connections(ctx context.Context, workspace ident.ID) ([]analy
 	return list, nil
 }
 
+// Workspace returns the settings of a workspace that analytics needs.
+func (a Analytics) Workspace(ctx context.Context, id ident.ID) (analytics.Workspace, error) {
+	w, err := a.db.Accounts().Workspace(ctx, id)
+	if err != nil {
+		return analytics.Workspace{}, err
+	}
+	return analytics.NewWorkspace(id, w.Timezone, w.Currency), nil
+}
+
 // Flights implements analytics.Flights with the dates and budgets of campaigns.
 func (a Analytics) Flights(ctx context.Context, workspace ident.ID, ids []ident.ID) (map[ident.ID]analytics.Flight, error) {
 	found := map[ident.ID]analytics.Flight{}

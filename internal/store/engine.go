@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
+	"runtime/debug"
 
 	"fanfare/internal/record"
 )
@@ -22,6 +24,28 @@ type Tx interface {
 	Script(text string) error
 	// Touch reports a topic that this transaction changes to the Watcher.
 	Touch(topic string)
+}
+
+// errTxDone is the error of a statement after the function that received its Tx
+// has returned.
+var errTxDone = errors.New("transaction used after its end")
+
+// RunTx runs fn with the transaction of an engine and reports a panic as an
+// error. failed is the error that every statement of tx returns, nil before the
+// first one fails: it counts even when fn returns nil. After RunTx, every
+// statement fails.
+func RunTx(tx Tx, failed *error, fn func(Tx) error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("panic in transaction: %v\n%s", v, debug.Stack())
+		}
+		*failed = errTxDone
+	}()
+	err = fn(tx)
+	if err == nil {
+		err = *failed
+	}
+	return err
 }
 
 // Engine is the interface that a database implements to store the records. Its

@@ -31,7 +31,12 @@ func (s *Providers) Setups(ctx context.Context, workspace ident.ID) ([]creative.
 	}
 	var list []creative.Setup
 	for rows.Next() {
-		list = append(list, creative.Setup{Workspace: ident.ID(rows.Text()), Kind: rows.Text(), Settings: rows.Bytes(), Sealed: rows.Text()})
+		p := creative.Setup{Workspace: ident.ID(rows.Text()), Kind: rows.Text()}
+		if err := decode(rows.Bytes(), &p.Settings); err != nil {
+			return nil, fmt.Errorf("settings of %s: %w", p.Kind, err)
+		}
+		p.Sealed = rows.Text()
+		list = append(list, p)
 	}
 	return list, nil
 }
@@ -45,8 +50,12 @@ var upsertProvider = providerTable.upsert("workspace_id", "kind")
 
 // Put writes a provider with an audit entry.
 func (s *Providers) Put(ctx context.Context, p creative.Setup, cause record.Cause, at clock.Instant) error {
-	_, err := s.writeAudited(ctx, cause, at, "model_provider.set", p.Kind, func(tx Tx) (int64, error) {
-		return tx.Exec(upsertProvider, string(p.Workspace), p.Kind, p.Settings, p.Sealed, int64(at))
+	settings, err := encode(p.Settings)
+	if err != nil {
+		return err
+	}
+	_, err = s.writeAudited(ctx, cause, at, "model_provider.set", p.Kind, func(tx Tx) (int64, error) {
+		return tx.Exec(upsertProvider, string(p.Workspace), p.Kind, settings, p.Sealed, int64(at))
 	})
 	return err
 }

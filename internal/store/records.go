@@ -95,7 +95,7 @@ func (db *DB) save(ctx context.Context, w recordWrite) (record.Doc, error) {
 	return d, db.writeTx(ctx, func(tx Tx) error { return db.saveIn(tx, &w, &log) })
 }
 
-// saveIn is put within a transaction.
+// saveIn is save within a transaction.
 func (db *DB) saveIn(tx Tx, w *recordWrite, t *changeLog) error {
 	if w.also != nil {
 		if err := w.also(tx); err != nil {

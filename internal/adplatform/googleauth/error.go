@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"fanfare/internal/adplatform/transport"
 	"fanfare/internal/connection"
 )
 
@@ -126,23 +127,12 @@ func parseStatus(body []byte) *Status {
 }
 
 func classOf(status int, word string) connection.Class {
-	switch {
-	case word == "DEADLINE_EXCEEDED":
+	if word == "DEADLINE_EXCEEDED" {
 		// Choice: a query that timed out at Google requests too much data; a
 		// retry would take as long.
 		return connection.TooLarge
-	case status == http.StatusUnauthorized:
-		return connection.Expired
-	case status == http.StatusForbidden:
-		return connection.Forbidden
-	case status == http.StatusNotFound:
-		return connection.Gone
-	case status == http.StatusTooManyRequests:
-		return connection.Throttled
-	case status >= http.StatusInternalServerError:
-		return connection.Transient
 	}
-	return connection.Refused
+	return transport.ClassOf(status)
 }
 
 // ParseDelay parses a retry delay, such as 3.5s.

@@ -123,19 +123,11 @@ func classOf(status int, said errorAnswer) connection.Class {
 		return connection.Expired
 	case said.Error == "invalid_grant" || status == http.StatusUnauthorized:
 		return connection.Revoked
-	case status == http.StatusForbidden:
-		return connection.Forbidden
-	case status == http.StatusNotFound:
-		return connection.Gone
-	case status == http.StatusTooManyRequests:
-		return connection.Throttled
 	case status == http.StatusRequestURITooLong || status == http.StatusRequestEntityTooLarge,
 		status == http.StatusBadRequest && strings.Contains(strings.ToLower(said.Message), "too long"):
 		return connection.TooLarge
-	case status >= http.StatusInternalServerError:
-		return connection.Transient
 	}
-	return connection.Refused
+	return transport.ClassOf(status)
 }
 
 // retryTime returns when LinkedIn accepts calls again. A daily quota ends at

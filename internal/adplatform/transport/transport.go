@@ -186,6 +186,24 @@ func (t *Transport) sendOnce(ctx context.Context, c *Call, out any) (http.Header
 	return resp.Header, nil
 }
 
+// ClassOf returns the class of an error whose answer has nothing more specific
+// than its status.
+func ClassOf(status int) connection.Class {
+	switch {
+	case status == http.StatusUnauthorized:
+		return connection.Expired
+	case status == http.StatusForbidden:
+		return connection.Forbidden
+	case status == http.StatusNotFound:
+		return connection.Gone
+	case status == http.StatusTooManyRequests:
+		return connection.Throttled
+	case status >= http.StatusInternalServerError:
+		return connection.Transient
+	}
+	return connection.Refused
+}
+
 // parseRetryAfter parses the Retry-After header, in seconds or as a date.
 func parseRetryAfter(header http.Header, now time.Time) (at time.Time, stated bool) {
 	text := header.Get("Retry-After")

@@ -383,3 +383,14 @@ func TestCanceledCall(t *testing.T) {
 		t.Errorf("got %v after %d calls want canceled after 1", err, len(p.asked))
 	}
 }
+
+func TestClassOf(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[int]connection.Class{
+		400: connection.Refused, 401: connection.Expired, 403: connection.Forbidden, 404: connection.Gone, 409: connection.Refused, 429: connection.Throttled, 499: connection.Refused, 500: connection.Transient, 503: connection.Transient,
+	} {
+		if got := transport.ClassOf(status); got != want {
+			t.Errorf("%d: got %v want %v", status, got, want)
+		}
+	}
+}

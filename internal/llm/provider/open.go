@@ -20,7 +20,7 @@ import (
 var Kinds = []string{"openai", "anthropic", "gemini"}
 
 // Check returns an error if the settings of a model are invalid.
-func (s Settings) Check(kind string, policy outbound.Policy) error {
+func Check(kind string, s creative.ModelSettings, policy outbound.Policy) error {
 	if !slices.Contains(Kinds, kind) {
 		return fmt.Errorf("kind %q is none of %s", kind, strings.Join(Kinds, ", "))
 	}
@@ -43,7 +43,7 @@ func NewClient(policy outbound.Policy) (*outbound.Client, error) {
 }
 
 // Open returns the provider of a model. It sends no request.
-func Open(kind string, s Settings, key secret.Text, client *outbound.Client, shorten llm.Shortener, now func() time.Time) (creative.Provider, error) {
+func Open(kind string, s creative.ModelSettings, key secret.Text, client *outbound.Client, shorten llm.Shortener, now func() time.Time) (creative.Provider, error) {
 	chat, painter, err := newModelClients(kind, s, key, client)
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", kind, err)
@@ -51,12 +51,10 @@ func Open(kind string, s Settings, key secret.Text, client *outbound.Client, sho
 	if s.ImageModel == "" {
 		painter = nil
 	}
-	return llm.New(chat, painter, llm.Options{
-		Model: s.Model, ImageModel: s.ImageModel, Price: s.Price, Shorten: shorten, Now: now,
-	}), nil
+	return llm.New(chat, painter, llm.Options{ModelSettings: s, Shorten: shorten, Now: now}), nil
 }
 
-func newModelClients(kind string, s Settings, key secret.Text, client *outbound.Client) (llm.Chat, llm.Painter, error) {
+func newModelClients(kind string, s creative.ModelSettings, key secret.Text, client *outbound.Client) (llm.Chat, llm.Painter, error) {
 	switch kind {
 	case "openai":
 		c, err := openai.New(client, cmp.Or(s.BaseURL, openai.DefaultBase), s.Model, s.ImageModel, key)

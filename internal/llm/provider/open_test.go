@@ -79,7 +79,7 @@ func newWriter(t *testing.T, kind, server, chatModel, imageModel string) *llm.Wr
 	if err != nil {
 		t.Fatal(err)
 	}
-	return llm.New(chat, painter, llm.Options{Model: chatModel, ImageModel: imageModel, Now: now, Jitter: func(time.Duration) time.Duration { return 0 }})
+	return llm.New(chat, painter, llm.Options{ModelSettings: creative.ModelSettings{Model: chatModel, ImageModel: imageModel}, Now: now, Jitter: func(time.Duration) time.Duration { return 0 }})
 }
 
 func generalBrief() *creative.Brief {
@@ -231,7 +231,7 @@ func TestUnreachableModel(t *testing.T) {
 		if failed, ok := errors.AsType[*creative.FailureError](err); !ok || failed.Code != creative.FailProvider || !failed.Retryable {
 			t.Errorf("%s gone: got %v want provider_unavailable", kind, err)
 		}
-		p, err := provider.Open(kind, provider.Settings{BaseURL: gone.URL, Model: "m"}, key, guarded, nil, now)
+		p, err := provider.Open(kind, creative.ModelSettings{BaseURL: gone.URL, Model: "m"}, key, guarded, nil, now)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -289,7 +289,7 @@ func TestOpen(t *testing.T) {
 	h, url := serveSandbox(t)
 	client := newClient(t)
 	for _, kind := range provider.Kinds {
-		p, err := provider.Open(kind, provider.Settings{BaseURL: baseURL(kind, url), Model: "gpt-5-mini-2025-08-07", Price: &llm.Price{InputMicros: 1e6, OutputMicros: 2e6}}, key, client, nil, now)
+		p, err := provider.Open(kind, creative.ModelSettings{BaseURL: baseURL(kind, url), Model: "gpt-5-mini-2025-08-07", Price: &creative.ModelPrice{InputMicros: 1e6, OutputMicros: 2e6}}, key, client, nil, now)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -311,7 +311,7 @@ func TestOpen(t *testing.T) {
 			}
 		}
 	}
-	for kind, bad := range map[string]provider.Settings{"other": {Model: "m"}, "openai": {BaseURL: "nowhere"}, "anthropic": {BaseURL: "::"}, "gemini": {BaseURL: "x"}} {
+	for kind, bad := range map[string]creative.ModelSettings{"other": {Model: "m"}, "openai": {BaseURL: "nowhere"}, "anthropic": {BaseURL: "::"}, "gemini": {BaseURL: "x"}} {
 		if _, err := provider.Open(kind, bad, key, client, nil, now); err == nil {
 			t.Errorf("%s %+v: got nothing want an error", kind, bad)
 		}
@@ -323,17 +323,17 @@ func TestCheck(t *testing.T) {
 	policy := outbound.Guarded([]string{"http://localhost:11434"})
 	for _, test := range []struct {
 		kind     string
-		settings provider.Settings
+		settings creative.ModelSettings
 		want     bool
 	}{
-		{"openai", provider.Settings{Model: "m"}, true},
-		{"openai", provider.Settings{Model: "m", BaseURL: "http://localhost:11434/v1", ImageModel: "i"}, true},
-		{"openai", provider.Settings{Model: "m", BaseURL: "http://localhost:11435/v1"}, false},
-		{"openai", provider.Settings{}, false},
-		{"anthropic", provider.Settings{Model: "m", ImageModel: "i"}, false},
-		{"Gemini", provider.Settings{Model: "m"}, false},
+		{"openai", creative.ModelSettings{Model: "m"}, true},
+		{"openai", creative.ModelSettings{Model: "m", BaseURL: "http://localhost:11434/v1", ImageModel: "i"}, true},
+		{"openai", creative.ModelSettings{Model: "m", BaseURL: "http://localhost:11435/v1"}, false},
+		{"openai", creative.ModelSettings{}, false},
+		{"anthropic", creative.ModelSettings{Model: "m", ImageModel: "i"}, false},
+		{"Gemini", creative.ModelSettings{Model: "m"}, false},
 	} {
-		if err := test.settings.Check(test.kind, policy); (err == nil) != test.want {
+		if err := provider.Check(test.kind, test.settings, policy); (err == nil) != test.want {
 			t.Errorf("%s %+v: got %v want good %v", test.kind, test.settings, err, test.want)
 		}
 	}

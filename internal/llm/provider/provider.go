@@ -10,8 +10,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/go-json-experiment/json"
-
 	"fanfare/internal/clock"
 	"fanfare/internal/creative"
 	"fanfare/internal/creative/composer"
@@ -24,24 +22,11 @@ import (
 	"fanfare/internal/secret"
 )
 
-// Settings are the stored settings of a model without its key.
-type Settings struct {
-	BaseURL    string `json:"base_url"`
-	Model      string `json:"model"`
-	ImageModel string `json:"image_model"`
-	// Default makes it the provider of requests that name none.
-	Default bool `json:"default"`
-	// Price overrides the price table; nil uses the table.
-	Price *llm.Price `json:"price"`
-	// Version is the number of changes. A sealed key belongs to one version.
-	Version int64 `json:"version"`
-}
-
 // Listed is a provider in a list, without its key.
 type Listed struct {
 	WorkspaceID ident.ID `json:"workspace_id"`
 	Kind        string   `json:"kind"`
-	Settings
+	creative.ModelSettings
 	Priced bool `json:"priced"`
 }
 
@@ -77,11 +62,11 @@ func (builtIn) Paint(context.Context, *creative.Brief, *creative.Draft, creative
 
 // Set stores the settings and the key of a model. An empty workspace means all
 // workspaces.
-func (s *Service) Set(ctx context.Context, cause record.Cause, workspace ident.ID, kind string, settings Settings, key secret.Text) (Listed, error) {
+func (s *Service) Set(ctx context.Context, cause record.Cause, workspace ident.ID, kind string, settings creative.ModelSettings, key secret.Text) (Listed, error) {
 	if s.ring == nil {
 		return Listed{}, errors.New("there is no master key to seal the provider's key with; set --master-key")
 	}
-	if err := settings.Check(kind, s.policy); err != nil {
+	if err := Check(kind, settings, s.policy); err != nil {
 		return Listed{}, fault.Invalid([]fault.Detail{{Field: "provider", Code: "invalid_value", Message: err.Error() + "."}})
 	}
 	old, err := s.findSetup(ctx, workspace, kind)
@@ -90,23 +75,15 @@ func (s *Service) Set(ctx context.Context, cause record.Cause, workspace ident.I
 	}
 	settings.Version = 1
 	if old != nil && old.Workspace == workspace {
-		was, err := readSettings(old)
-		if err != nil {
-			return Listed{}, err
-		}
-		settings.Version = was.Version + 1
+		settings.Version = old.Settings.Version + 1
 	}
 	sealed, err := s.ring.Seal(sealContext(workspace, kind, settings.Version), key)
 	if err != nil {
 		return Listed{}, fmt.Errorf("seal key of %s: %w", kind, err)
 	}
-	text, err := json.Marshal(settings, json.Deterministic(true))
-	if err != nil {
-		return Listed{}, fmt.Errorf("encode settings of %s: %w", kind, err)
-	}
-	setup := creative.Setup{Workspace: workspace, Kind: kind, Settings: text, Sealed: sealed}
+	setup := creative.Setup{Workspace: workspace, Kind: kind, Settings: settings, Sealed: sealed}
 	cause.Workspace = workspace
-	return toListed(&setup, settings), s.setups.Put(ctx, setup, cause, clock.At(s.now()))
+	return toListed(&setup), s.setups.Put(ctx, setup, cause, clock.At(s.now()))
 }
 
 // sealContext returns the context that a key is sealed with.
@@ -118,17 +95,9 @@ func sealContext(workspace ident.ID, kind string, version int64) seal.Context {
 	return seal.Context{Workspace: where, Record: kind, Field: "key", Version: version}
 }
 
-func readSettings(s *creative.Setup) (Settings, error) {
-	var v Settings
-	if err := json.Unmarshal(s.Settings, &v); err != nil {
-		return v, fmt.Errorf("read settings of %s: %w", s.Kind, err)
-	}
-	return v, nil
-}
-
-func toListed(s *creative.Setup, v Settings) Listed {
-	_, known := llm.PriceOf(v.Model)
-	return Listed{WorkspaceID: s.Workspace, Kind: s.Kind, Settings: v, Priced: known || v.Price != nil}
+func toListed(s *creative.Setup) Listed {
+	_, known := llm.PriceOf(s.Settings.Model)
+	return Listed{WorkspaceID: s.Workspace, Kind: s.Kind, ModelSettings: s.Settings, Priced: known || s.Settings.Price != nil}
 }
 
 // Remove deletes a model and its key.
@@ -141,9 +110,14 @@ func (s *Service) Remove(ctx context.Context, cause record.Cause, workspace iden
 	return err
 }
 
+// RewrapShared is Rewrap for the models that all workspaces can use.
+func (s *Service) RewrapShared(ctx context.Context, cause record.Cause) (int, error) {
+	return s.Rewrap(ctx, cause, "")
+}
+
 // Rewrap encrypts the keys of a workspace's models with the active master key
-// and returns how many it changed. An empty workspace means the models of all
-// workspaces.
+// and returns how many it changed. The models that all workspaces can use have
+// an empty one.
 func (s *Service) Rewrap(ctx context.Context, cause record.Cause, workspace ident.ID) (n int, err error) {
 	setups, err := s.setups.Setups(ctx, workspace)
 	if err != nil || s.ring == nil {
@@ -178,12 +152,8 @@ func (s *Service) List(ctx context.Context, workspace ident.ID) ([]Listed, error
 	}
 	list := []Listed{}
 	for i := range setups {
-		v, err := readSettings(&setups[i])
-		if err != nil {
-			return nil, err
-		}
 		if !slices.ContainsFunc(list, func(l Listed) bool { return l.Kind == setups[i].Kind }) {
-			list = append(list, toListed(&setups[i], v))
+			list = append(list, toListed(&setups[i]))
 		}
 	}
 	return list, nil
@@ -231,20 +201,16 @@ func (s *Service) Open(ctx context.Context, workspace ident.ID, name string) (cr
 	if setup == nil {
 		return creative.OpenProvider{}, creative.Fail(creative.FailCredentials, true, "Provider %s is not configured any more. Have the operator set it up, or generate with provider %s.", name, creative.BuiltIn)
 	}
-	v, err := readSettings(setup)
-	if err != nil {
-		return creative.OpenProvider{}, err
-	}
 	if s.ring == nil {
 		return creative.OpenProvider{}, creative.Fail(creative.FailCredentials, true, "The key of provider %s cannot be opened: the server has no master key.", name)
 	}
-	key, err := s.ring.Open(sealContext(setup.Workspace, name, v.Version), setup.Sealed)
+	key, err := s.ring.Open(sealContext(setup.Workspace, name, setup.Settings.Version), setup.Sealed)
 	if err != nil {
 		return creative.OpenProvider{}, creative.Fail(creative.FailCredentials, true, "The key of provider %s cannot be opened with this server's master key. Set it up again.", name).Because(err)
 	}
-	p, err := Open(name, v, key, s.client, composer.Shorten, s.now)
+	p, err := Open(name, setup.Settings, key, s.client, composer.Shorten, s.now)
 	if err != nil {
 		return creative.OpenProvider{}, fmt.Errorf("open provider %s: %w", name, err)
 	}
-	return creative.OpenProvider{Provider: p, Priced: toListed(setup, v).Priced}, nil
+	return creative.OpenProvider{Provider: p, Priced: toListed(setup).Priced}, nil
 }

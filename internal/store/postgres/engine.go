@@ -140,7 +140,7 @@ func (e *Engine) Snapshot(ctx context.Context, fn func(tx store.Tx) error) error
 		return classify(ctx, err, c.Conn().IsClosed())
 	}
 	t := &tx{ctx: ctx, c: c.Conn()}
-	err = t.call(fn)
+	err = store.RunTx(t, &t.err, fn)
 	undo(ctx, c)
 	return err
 }
@@ -219,7 +219,7 @@ func (e *Engine) attempt(ctx context.Context, begin string, fn func(store.Tx) er
 		return false, classify(ctx, err, c.Conn().IsClosed())
 	}
 	t := &tx{ctx: ctx, c: c.Conn()}
-	err = t.call(fn)
+	err = store.RunTx(t, &t.err, fn)
 	if err == nil {
 		err = t.notify()
 	}

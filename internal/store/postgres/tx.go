@@ -2,9 +2,6 @@ package postgres
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -15,8 +12,6 @@ import (
 
 // channel is the one that all nodes listen to.
 const channel = "fanfare"
-
-var errTxDone = errors.New("postgres: transaction used after its end")
 
 // tx implements store.Tx. After the first error every statement returns that
 // error, since PostgreSQL refuses them all anyway.
@@ -64,22 +59,6 @@ func (t *tx) failed(err error) error {
 		t.err = classify(t.ctx, err, t.c.IsClosed())
 	}
 	return t.err
-}
-
-// call runs fn and reports a panic as an error. A statement's error counts
-// even when fn returns nil.
-func (t *tx) call(fn func(store.Tx) error) (err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = fmt.Errorf("panic in transaction: %v\n%s", v, debug.Stack())
-		}
-		t.err = errTxDone
-	}()
-	err = fn(t)
-	if err == nil {
-		err = t.err
-	}
-	return err
 }
 
 // notify sends the broadcast topics with the commit. PostgreSQL lets such

@@ -246,7 +246,7 @@ func (e *Engine) Snapshot(ctx context.Context, fn func(tx store.Tx) error) error
 		return err
 	}
 	t := &tx{c: c}
-	err = t.call(fn)
+	err = store.RunTx(t, &t.err, fn)
 	if err := e.intact(); err != nil {
 		return err
 	}

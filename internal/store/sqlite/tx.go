@@ -1,14 +1,6 @@
 package sqlite
 
-import (
-	"errors"
-	"fmt"
-	"runtime/debug"
-
-	"fanfare/internal/store"
-)
-
-var errTxDone = errors.New("sqlite: transaction used after its end")
+import "fanfare/internal/store"
 
 // tx implements store.Tx. After the first error every statement returns that
 // error, as in PostgreSQL, so that no caller continues a partial transaction.
@@ -44,19 +36,3 @@ func (t *tx) Script(text string) error {
 }
 
 func (t *tx) Touch(topic string) { t.topics = append(t.topics, topic) }
-
-// call runs fn and reports a panic as an error. A statement's error counts
-// even when fn returns nil.
-func (t *tx) call(fn func(store.Tx) error) (err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = fmt.Errorf("panic in transaction: %v\n%s", v, debug.Stack())
-		}
-		t.err = errTxDone
-	}()
-	err = fn(t)
-	if err == nil {
-		err = t.err
-	}
-	return err
-}

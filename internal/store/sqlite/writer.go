@@ -278,7 +278,7 @@ func (w *writer) apply(r *request, savepoint bool) (clean bool) {
 	}
 	t := &tx{c: w.conn}
 	w.conn.ctx, w.conn.wrote = r.ctx, false
-	r.err = t.call(r.fn)
+	r.err = store.RunTx(t, &t.err, r.fn)
 	w.conn.ctx = nil
 	r.topics = t.topics
 	if r.err != nil && !w.conn.inTransaction() {

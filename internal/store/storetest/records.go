@@ -62,6 +62,7 @@ func Records(t *testing.T, open func(t *testing.T) store.Engine) {
 		{"names of what is linked", recordsLinkNames},
 		{"imports", recordsImports},
 		{"results", recordsResults},
+		{"workspaces of analytics", recordsAnalyticsWorkspace},
 		{"rates", recordsRates},
 		{"rates by many", recordsRatesRace},
 		{"lists of rates", recordsRateLists},

@@ -269,6 +269,17 @@ func (w *Fixture) book(workspace ident.ID) map[clock.Date]int64 {
 	return found
 }
 
+// recordsAnalyticsWorkspace reads the settings that analytics needs.
+func recordsAnalyticsWorkspace(t *testing.T, w *Fixture) {
+	got, err := w.DB.Analytics().Workspace(t.Context(), w.Workspace)
+	if want := analytics.NewWorkspace(w.Workspace, "Europe/Berlin", "EUR"); err != nil || got != want {
+		t.Errorf("got %+v, %v want %+v", got, err, want)
+	}
+	if _, err := w.DB.Analytics().Workspace(t.Context(), "wks_none"); !fault.Is(err, fault.NotFound) {
+		t.Errorf("an unknown workspace: got %v want not found", err)
+	}
+}
+
 // recordsRates follows rates as they are published, corrected and carried.
 func recordsRates(t *testing.T, w *Fixture) {
 	other, _, _ := w.AddWorkspace("other@example.com")
