@@ -261,7 +261,7 @@ func change(t *testing.T, p *testInstall, statement string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = e.Write(t.Context(), func(tx store.Tx) error { return tx.Script(statement) })
+	err = e.Write(store.Across(t.Context()), func(tx store.Tx) error { return tx.Script(statement) })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -66,7 +66,7 @@ type witness struct {
 }
 
 func (w *witness) Snapshot(ctx context.Context, fn func(store.Tx) error) error {
-	return w.Engine.Snapshot(ctx, func(tx store.Tx) (err error) {
+	return w.Engine.Snapshot(store.Across(ctx), func(tx store.Tx) (err error) {
 		if w.seen, err = storetest.Sums(tx, w.Traits().Name); err != nil {
 			return err
 		}

@@ -36,7 +36,7 @@ func folder(t *testing.T) *asset.Folder {
 // original bytes.
 func sameFiles(t *testing.T, w *storetest.Fixture, e store.Engine, files *asset.Folder) {
 	t.Helper()
-	rows, err := e.Query(t.Context(), `SELECT sha256 FROM asset WHERE workspace_id = $1`, string(w.Workspace))
+	rows, err := e.Query(store.Across(t.Context()), `SELECT sha256 FROM asset WHERE workspace_id = $1`, string(w.Workspace))
 	if err != nil {
 		t.Fatal(err)
 	}

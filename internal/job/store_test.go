@@ -128,7 +128,7 @@ func TestFoundersTakeTurns(t *testing.T) {
 		count := 0
 		due := func(workspace ident.ID, kind string, n int) {
 			t.Helper()
-			must(t, w.Raw.Write(t.Context(), func(tx store.Tx) error {
+			must(t, w.Raw.Write(store.Across(t.Context()), func(tx store.Tx) error {
 				for range n {
 					count++
 					id := fmt.Sprintf("job_%04d", count)
@@ -308,7 +308,7 @@ func TestEnsure(t *testing.T) {
 // addJobs schedules many jobs at once.
 func addJobs(t *testing.T, w *storetest.Fixture, n int, at clock.Instant) {
 	t.Helper()
-	must(t, w.Raw.Write(t.Context(), func(tx store.Tx) error {
+	must(t, w.Raw.Write(store.Across(t.Context()), func(tx store.Tx) error {
 		for i := range n {
 			id := fmt.Sprintf("job_%04d", i)
 			_, err := tx.Exec(`INSERT INTO job (id, workspace_id, kind, args, uniq, run_at, attempt, last_error) VALUES ($1, $2, 'count', $3, $4, $5, 0, '')`,
@@ -330,7 +330,7 @@ func TestClaimAtMost(t *testing.T) {
 		seen := map[ident.ID]bool{}
 		for most := 1; len(seen) < 500; most = most%16 + 1 {
 			if most == 8 {
-				must(t, w.Raw.Write(t.Context(), func(tx store.Tx) error { return tx.Script("ANALYZE") }))
+				must(t, w.Raw.Write(store.Across(t.Context()), func(tx store.Tx) error { return tx.Script("ANALYZE") }))
 			}
 			list, err := w.DB.Jobs().Claim(t.Context(), w.Now(), w.Now().Add(time.Minute), most)
 			if err != nil || len(list) == 0 || len(list) > most {

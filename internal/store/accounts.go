@@ -98,8 +98,8 @@ func readInstant(r *Rows) *clock.Instant {
 	return &i
 }
 
-// writeAudited writes an account change with its audit entry and event, and
-// notifies every node. fn may set target.
+// writeAudited writes an account change with its audit entry and event, in the
+// scope of ctx, and notifies every node. fn may set target.
 func (s *Accounts) writeAudited(ctx context.Context, note account.Note, target *ident.ID, shown func() any, fn func(Tx) error) error {
 	return s.db.writeTx(ctx, func(tx Tx) error {
 		// Lock the audit chain first. Changes of one workspace then wait for
@@ -147,7 +147,7 @@ func workspaceValues(w *account.Workspace) []any {
 
 // AddWorkspace stores a workspace, its owner and the first key, if any.
 func (s *Accounts) AddWorkspace(ctx context.Context, w account.Workspace, owner account.User, first *account.NewKey, most int64, note account.Note) (account.User, error) {
-	err := s.writeAudited(ctx, note, &w.ID, func() any { return first.Key }, func(tx Tx) error {
+	err := s.writeAudited(Across(ctx), note, &w.ID, func() any { return first.Key }, func(tx Tx) error {
 		var err error
 		if owner, err = addUser(tx, owner); err != nil {
 			return err
@@ -222,7 +222,7 @@ func putMember(tx Tx, workspace ident.ID, m account.Member) error {
 
 // Workspaces lists all workspaces.
 func (s *Accounts) Workspaces(ctx context.Context) ([]account.Workspace, error) {
-	rows, err := s.db.engine.Query(ctx, `SELECT `+workspaceColumns+` FROM workspace w ORDER BY w.id`)
+	rows, err := s.db.engine.Query(Across(ctx), `SELECT `+workspaceColumns+` FROM workspace w ORDER BY w.id`)
 	if err != nil {
 		return nil, toFault(fmt.Errorf("list workspaces: %w", err))
 	}
@@ -249,7 +249,7 @@ var (
 
 // Workspace reads one workspace.
 func (s *Accounts) Workspace(ctx context.Context, id ident.ID) (account.Workspace, error) {
-	rows, err := s.db.engine.Query(ctx, selectWorkspace, string(id))
+	rows, err := s.db.engine.Query(Within(ctx, id), selectWorkspace, string(id))
 	if err != nil {
 		return account.Workspace{}, toFault(fmt.Errorf("read workspace: %w", err))
 	}
@@ -270,7 +270,7 @@ func boolToInt(b bool) int {
 
 // ChangeWorkspace changes a workspace.
 func (s *Accounts) ChangeWorkspace(ctx context.Context, id ident.ID, change func(*account.Workspace), note account.Note) (w account.Workspace, err error) {
-	err = s.writeAudited(ctx, note, &id, nil, func(tx Tx) error {
+	err = s.writeAudited(Within(ctx, note.Cause.Workspace), note, &id, nil, func(tx Tx) error {
 		rows, err := tx.Query(selectWorkspace, string(id))
 		if err != nil {
 			return fmt.Errorf("read workspace: %w", err)
@@ -288,7 +288,7 @@ func (s *Accounts) ChangeWorkspace(ctx context.Context, id ident.ID, change func
 
 // SaveMember adds a user to a workspace or changes the role.
 func (s *Accounts) SaveMember(ctx context.Context, workspace ident.ID, m account.Member, note account.Note) (account.Member, error) {
-	err := s.writeAudited(ctx, note, &m.ID, nil, func(tx Tx) error {
+	err := s.writeAudited(Within(ctx, workspace), note, &m.ID, nil, func(tx Tx) error {
 		u, err := addUserTo(tx, workspace, m.User)
 		if err != nil {
 			return err
@@ -312,7 +312,7 @@ func (s *Accounts) SaveMember(ctx context.Context, workspace ident.ID, m account
 
 // Members lists the users of a workspace.
 func (s *Accounts) Members(ctx context.Context, workspace ident.ID) ([]account.Member, error) {
-	rows, err := s.db.engine.Query(ctx, `SELECT `+userColumns+`, m.role, m.inactive_at FROM member m JOIN account_user u ON u.id = m.user_id WHERE m.workspace_id = $1 ORDER BY u.email`, string(workspace))
+	rows, err := s.db.engine.Query(Within(ctx, workspace), `SELECT `+userColumns+`, m.role, m.inactive_at FROM member m JOIN account_user u ON u.id = m.user_id WHERE m.workspace_id = $1 ORDER BY u.email`, string(workspace))
 	if err != nil {
 		return nil, toFault(fmt.Errorf("list members: %w", err))
 	}
@@ -351,7 +351,7 @@ const countKeys = `SELECT count(*), coalesce(sum(CASE WHEN user_id = $1 THEN 1 E
 
 // AddKey stores a key, and the key that it replaces.
 func (s *Accounts) AddKey(ctx context.Context, k account.NewKey, replaced *account.Key, note account.Note) error {
-	return s.writeAudited(ctx, note, &k.ID, func() any { return k.Key }, func(tx Tx) error {
+	return s.writeAudited(Within(ctx, note.Cause.Workspace), note, &k.ID, func() any { return k.Key }, func(tx Tx) error {
 		rows, err := tx.Query(countKeys, string(k.UserID), string(k.WorkspaceID), int64(note.At))
 		if err != nil {
 			return fmt.Errorf("count keys: %w", err)
@@ -398,7 +398,7 @@ func updateKey(tx Tx, k account.Key) error {
 
 // SaveKey saves a changed key.
 func (s *Accounts) SaveKey(ctx context.Context, k account.Key, note account.Note) error {
-	return s.writeAudited(ctx, note, &k.ID, func() any { return k }, func(tx Tx) error { return updateKey(tx, k) })
+	return s.writeAudited(Within(ctx, note.Cause.Workspace), note, &k.ID, func() any { return k }, func(tx Tx) error { return updateKey(tx, k) })
 }
 
 var selectKeys = `SELECT (SELECT CAST(coalesce(sum(x.count), 0) AS BIGINT) FROM api_key_use x WHERE x.workspace_id = $1 AND x.key_id = k.id AND x.day > $2), ` + keyColumns +
@@ -407,7 +407,7 @@ var selectKeys = `SELECT (SELECT CAST(coalesce(sum(x.count), 0) AS BIGINT) FROM 
 // Keys lists the keys of a workspace.
 func (s *Accounts) Keys(ctx context.Context, workspace ident.ID) ([]account.Key, error) {
 	since := s.db.now().Unix()/86400 - 30
-	rows, err := s.db.engine.Query(ctx, selectKeys, string(workspace), since, string(workspace))
+	rows, err := s.db.engine.Query(Within(ctx, workspace), selectKeys, string(workspace), since, string(workspace))
 	if err != nil {
 		return nil, toFault(fmt.Errorf("list keys: %w", err))
 	}
@@ -431,7 +431,7 @@ JOIN account_user u ON u.id = m.user_id
 JOIN workspace w ON w.id = m.workspace_id `
 
 func (s *Accounts) callers(ctx context.Context, where string, args ...any) ([]*account.Caller, error) {
-	rows, err := s.db.engine.Query(ctx, selectCallers+where, args...)
+	rows, err := s.db.engine.Query(Across(ctx), selectCallers+where, args...)
 	if err != nil {
 		return nil, toFault(fmt.Errorf("read keys: %w", err))
 	}
@@ -471,7 +471,7 @@ const updateUsed = `UPDATE api_key SET last_used_at = $1, last_address = $2, las
 
 // AddUses adds to the daily use counts of keys.
 func (s *Accounts) AddUses(ctx context.Context, uses []account.Use) error {
-	return s.db.writeAsync(ctx, func(tx Tx) error {
+	return s.db.writeAsync(Across(ctx), func(tx Tx) error {
 		for _, u := range uses {
 			if _, err := tx.Exec(upsertUse, string(u.WorkspaceID), string(u.KeyID), u.Day, u.Count); err != nil {
 				return err

@@ -44,7 +44,7 @@ func (s *Assets) Save(ctx context.Context, a *asset.Asset, cause record.Cause) (
 		return record.Doc{}, err
 	}
 	var d record.Doc
-	err = s.db.writeTx(ctx, func(tx Tx) error {
+	err = s.db.writeTx(Within(ctx, a.WorkspaceID), func(tx Tx) error {
 		rows, err := tx.Query(upsertAsset, string(a.WorkspaceID), string(a.ID), a.SHA256, int64(a.CreatedAt), a.Bytes, doc, checksum(doc))
 		if err != nil {
 			return fmt.Errorf("insert asset: %w", err)
@@ -71,7 +71,7 @@ func (s *Assets) ByID(ctx context.Context, workspace ident.ID, ids []ident.ID) (
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	rows, err := s.db.engine.Query(ctx, `SELECT id, doc, checksum FROM asset WHERE workspace_id = $1 AND id IN (`+numbered(2, len(ids))+`) ORDER BY id`,
+	rows, err := s.db.engine.Query(Within(ctx, workspace), `SELECT id, doc, checksum FROM asset WHERE workspace_id = $1 AND id IN (`+numbered(2, len(ids))+`) ORDER BY id`,
 		with([]any{string(workspace)}, ids)...)
 	if err != nil {
 		return nil, toFault(fmt.Errorf("read assets: %w", err))
@@ -102,7 +102,7 @@ func with[T ~string](args []any, list []T) []any {
 // Used returns the space that the assets of a workspace use. Each counts for
 // least bytes or more.
 func (s *Assets) Used(ctx context.Context, workspace ident.ID, least int64) (int64, error) {
-	rows, err := s.db.engine.Query(ctx, `SELECT CAST(coalesce(sum(CASE WHEN bytes < $1 THEN $2 ELSE bytes END), 0) AS BIGINT) FROM asset WHERE workspace_id = $3`, least, least, string(workspace))
+	rows, err := s.db.engine.Query(Within(ctx, workspace), `SELECT CAST(coalesce(sum(CASE WHEN bytes < $1 THEN $2 ELSE bytes END), 0) AS BIGINT) FROM asset WHERE workspace_id = $3`, least, least, string(workspace))
 	if err != nil {
 		return 0, toFault(fmt.Errorf("sum up assets: %w", err))
 	}
@@ -116,7 +116,7 @@ func (s *Assets) Linked(ctx context.Context, id ident.ID, link record.Doc, at cl
 	if err != nil {
 		return err
 	}
-	return s.db.writeTx(ctx, func(tx Tx) error {
+	return s.db.writeTx(Within(ctx, cause.Workspace), func(tx Tx) error {
 		if err := s.db.appendAudit(tx, entry); err != nil {
 			return err
 		}
@@ -130,7 +130,7 @@ func (s *Assets) Workspaces(ctx context.Context) ([]ident.ID, error) { return s.
 // Touch renews the retention of assets as if they were uploaded now. It returns
 // the ids that do not exist.
 func (s *Assets) Touch(ctx context.Context, workspace ident.ID, ids []ident.ID) (missing []ident.ID, err error) {
-	err = s.db.writeTx(ctx, func(tx Tx) error {
+	err = s.db.writeTx(Within(ctx, workspace), func(tx Tx) error {
 		missing, err = renewAssets(tx, workspace, ids, clock.At(s.db.now()))
 		return err
 	})
@@ -175,7 +175,7 @@ AND NOT EXISTS (SELECT 1 FROM ref WHERE workspace_id = $4 AND kind = '` + assetR
 // Idle lists assets that were not touched since a time and that no record
 // refers to.
 func (s *Assets) Idle(ctx context.Context, workspace ident.ID, before clock.Instant, most int) ([]asset.Idle, error) {
-	rows, err := s.db.engine.Query(ctx, selectIdle, string(workspace), int64(before), string(workspace), most)
+	rows, err := s.db.engine.Query(Within(ctx, workspace), selectIdle, string(workspace), int64(before), string(workspace), most)
 	if err != nil {
 		return nil, toFault(fmt.Errorf("find idle assets: %w", err))
 	}
@@ -188,7 +188,7 @@ func (s *Assets) Idle(ctx context.Context, workspace ident.ID, before clock.Inst
 
 // Drop removes those of the assets that are still idle.
 func (s *Assets) Drop(ctx context.Context, workspace ident.ID, before clock.Instant, idle []asset.Idle) error {
-	return s.db.writeTx(ctx, func(tx Tx) error {
+	return s.db.writeTx(Within(ctx, workspace), func(tx Tx) error {
 		for _, i := range idle {
 			if _, err := tx.Exec(deleteIdle, string(workspace), string(i.ID), int64(before), string(workspace)); err != nil {
 				return fmt.Errorf("drop asset %s: %w", i.ID, err)
@@ -200,7 +200,7 @@ func (s *Assets) Drop(ctx context.Context, workspace ident.ID, before clock.Inst
 
 // Sums implements asset.Sums.
 func (s *Assets) Sums(ctx context.Context, workspace ident.ID, after string, most int) ([]string, error) {
-	rows, err := s.db.engine.Query(ctx, `SELECT sha256 FROM asset WHERE workspace_id = $1 AND sha256 > $2 ORDER BY sha256 LIMIT $3`, string(workspace), after, most)
+	rows, err := s.db.engine.Query(Within(ctx, workspace), `SELECT sha256 FROM asset WHERE workspace_id = $1 AND sha256 > $2 ORDER BY sha256 LIMIT $3`, string(workspace), after, most)
 	if err != nil {
 		return nil, toFault(fmt.Errorf("list assets: %w", err))
 	}
@@ -213,7 +213,7 @@ func (s *Assets) Sums(ctx context.Context, workspace ident.ID, after string, mos
 
 // Named returns which of these hashes belong to an asset.
 func (s *Assets) Named(ctx context.Context, workspace ident.ID, sums []string) (map[string]bool, error) {
-	rows, err := s.db.engine.Query(ctx, `SELECT sha256 FROM asset WHERE workspace_id = $1 AND sha256 IN (`+numbered(2, len(sums))+`)`,
+	rows, err := s.db.engine.Query(Within(ctx, workspace), `SELECT sha256 FROM asset WHERE workspace_id = $1 AND sha256 IN (`+numbered(2, len(sums))+`)`,
 		with([]any{string(workspace)}, sums)...)
 	if err != nil {
 		return nil, toFault(fmt.Errorf("look for assets: %w", err))

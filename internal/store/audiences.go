@@ -80,7 +80,7 @@ func (s *Audiences) recordWrite(before, a *audience.Audience, save record.Save) 
 // ChangeMembers changes the members of a customer list and writes the list in
 // the same transaction.
 func (s *Audiences) ChangeMembers(ctx context.Context, a *audience.Audience, m audience.MemberChange, save record.Save) (answer record.Doc, err error) {
-	err = s.db.writeTx(ctx, func(tx Tx) error {
+	err = s.db.writeTx(Within(ctx, a.WorkspaceID), func(tx Tx) error {
 		if err := s.lock(tx, a); err != nil {
 			return err
 		}
@@ -214,7 +214,7 @@ JOIN audience a ON a.id = s.other WHERE a.workspace_id = $4 AND a.status <> 'arc
 
 // Overlaps returns the lists that share members with a list.
 func (s *Audiences) Overlaps(ctx context.Context, workspace, id ident.ID, most int) ([]audience.SharedMembers, error) {
-	rows, err := s.db.engine.Query(ctx, overlaps, string(workspace), string(id), string(id), string(workspace), most)
+	rows, err := s.db.engine.Query(Within(ctx, workspace), overlaps, string(workspace), string(id), string(id), string(workspace), most)
 	if err != nil {
 		return nil, toFault(fmt.Errorf("find overlaps of %s: %w", id, err))
 	}

@@ -135,7 +135,7 @@ func (db *DB) AuditEntries(ctx context.Context, workspace ident.ID, before int64
 	}
 	var list []record.AuditEntry
 	for {
-		rows, err := db.engine.Query(ctx, selectEntries, string(workspace), before, step)
+		rows, err := db.engine.Query(Within(ctx, workspace), selectEntries, string(workspace), before, step)
 		if err != nil {
 			return nil, toFault(fmt.Errorf("read audit entries: %w", err))
 		}
@@ -181,7 +181,7 @@ const selectAudit = `SELECT seq, at, entry, hash FROM audit WHERE workspace_id =
 // changed, removed, added or moved.
 func (db *DB) VerifyAudit(ctx context.Context, progress func(entries int64)) (AuditReport, error) {
 	report := AuditReport{Faults: []AuditFault{}}
-	err := db.engine.Snapshot(ctx, func(tx Tx) error {
+	err := db.engine.Snapshot(Across(ctx), func(tx Tx) error {
 		report = AuditReport{Faults: []AuditFault{}}
 		rows, err := tx.Query(`SELECT workspace_id FROM audit_head UNION SELECT workspace_id FROM audit UNION SELECT id FROM workspace ORDER BY workspace_id`)
 		if err != nil {

@@ -206,7 +206,7 @@ func (f *forger) any() auditLine { return f.lines[f.r.IntN(len(f.lines))] }
 // read reads the current log.
 func (f *forger) read(t *testing.T, e store.Engine) {
 	t.Helper()
-	rows, err := e.Query(t.Context(), `SELECT workspace_id, seq, at, entry, hash FROM audit ORDER BY workspace_id, seq`)
+	rows, err := e.Query(store.Across(t.Context()), `SELECT workspace_id, seq, at, entry, hash FROM audit ORDER BY workspace_id, seq`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -245,7 +245,7 @@ func TestDrillAudit(t *testing.T) {
 		f.read(t, w.Raw)
 		write := func(fn func(tx store.Tx) error) {
 			t.Helper()
-			if err := w.Raw.Write(t.Context(), fn); err != nil {
+			if err := w.Raw.Write(store.Across(t.Context()), fn); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -83,7 +83,7 @@ func (s *Campaigns) Save(ctx context.Context, c *campaign.Campaign, save record.
 
 // Referring lists campaigns that refer to a record.
 func (s *Campaigns) Referring(ctx context.Context, workspace, id, after ident.ID, most int) ([]ident.ID, error) {
-	rows, err := s.db.engine.Query(ctx, `SELECT DISTINCT record_id FROM ref WHERE workspace_id = $1 AND kind IN ('audience_id', 'creative_id', 'connection_id') AND value = $2 AND record_id > $3 ORDER BY record_id LIMIT $4`,
+	rows, err := s.db.engine.Query(Within(ctx, workspace), `SELECT DISTINCT record_id FROM ref WHERE workspace_id = $1 AND kind IN ('audience_id', 'creative_id', 'connection_id') AND value = $2 AND record_id > $3 ORDER BY record_id LIMIT $4`,
 		string(workspace), string(id), string(after), most)
 	if err != nil {
 		return nil, toFault(fmt.Errorf("find campaigns of %s: %w", id, err))
@@ -122,7 +122,7 @@ func (s *Campaigns) ByIDs(ctx context.Context, workspace ident.ID, ids []ident.I
 
 // WithSpend lists the campaigns that report spend.
 func (s *Campaigns) WithSpend(ctx context.Context, workspace ident.ID) ([]ident.ID, error) {
-	rows, err := s.db.engine.Query(ctx, `SELECT record_id FROM ref WHERE workspace_id = $1 AND kind = $2`, string(workspace), refSpend)
+	rows, err := s.db.engine.Query(Within(ctx, workspace), `SELECT record_id FROM ref WHERE workspace_id = $1 AND kind = $2`, string(workspace), refSpend)
 	if err != nil {
 		return nil, toFault(fmt.Errorf("find campaigns that spend: %w", err))
 	}

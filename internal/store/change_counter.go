@@ -162,7 +162,7 @@ func (db *DB) compareCount(ctx context.Context, w *changeCounter) (found Missing
 // countStored counts the changes that the database has, and reports whether they
 // were counted in a file before.
 func (db *DB) countStored(ctx context.Context, w *changeCounter) (counted bool, err error) {
-	rows, err := db.engine.Query(ctx, `SELECT seq FROM audit_head`)
+	rows, err := db.engine.Query(Across(ctx), `SELECT seq FROM audit_head`)
 	if err != nil {
 		return false, toFault(fmt.Errorf("count audit entries: %w", err))
 	}

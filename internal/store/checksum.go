@@ -54,7 +54,7 @@ const maxDamaged = 20
 // VerifyDocuments reads and checks every document.
 func VerifyDocuments(ctx context.Context, e Engine) (DocumentReport, error) {
 	var report DocumentReport
-	err := e.Snapshot(ctx, func(tx Tx) error {
+	err := e.Snapshot(Across(ctx), func(tx Tx) error {
 		report = DocumentReport{}
 		for _, t := range tables {
 			if t.doc == "" {

@@ -28,7 +28,7 @@ func BenchmarkRead(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			if err := e.Write(b.Context(), func(tx store.Tx) error { return tx.Script(statement) }); err != nil {
+			if err := e.Write(store.Across(b.Context()), func(tx store.Tx) error { return tx.Script(statement) }); err != nil {
 				b.Fatal(err)
 			}
 			for b.Loop() {

@@ -65,7 +65,7 @@ func (s *Connections) Load(ctx context.Context, workspace, id ident.ID) (*connec
 // readColumn decodes an additional column of a record into a value, if the
 // column is not empty.
 func (db *DB) readColumn(ctx context.Context, query string, workspace, id ident.ID, into any) error {
-	rows, err := db.engine.Query(ctx, query, string(workspace), string(id))
+	rows, err := db.engine.Query(Within(ctx, workspace), query, string(workspace), string(id))
 	if err != nil {
 		return toFault(fmt.Errorf("read what belongs to %s: %w", id, err))
 	}
@@ -83,7 +83,7 @@ const selectNamed = `SELECT id FROM connection WHERE workspace_id = $1 AND platf
 // Named loads the connection of a platform with a name, unless it is
 // disconnected.
 func (s *Connections) Named(ctx context.Context, workspace ident.ID, platform, name string) (*connection.Connection, error) {
-	rows, err := s.db.engine.Query(ctx, selectNamed, string(workspace), platform, strings.ToLower(name))
+	rows, err := s.db.engine.Query(Within(ctx, workspace), selectNamed, string(workspace), platform, strings.ToLower(name))
 	if err != nil {
 		return nil, toFault(fmt.Errorf("find connection by name: %w", err))
 	}
@@ -123,7 +123,7 @@ func (s *Connections) SaveWithFacts(ctx context.Context, c *connection.Connectio
 	if err != nil {
 		return err
 	}
-	return s.db.writeTx(ctx, func(tx Tx) error {
+	return s.db.writeTx(Within(ctx, c.WorkspaceID), func(tx Tx) error {
 		if err := s.db.saveIn(tx, &w, &t); err != nil {
 			return err
 		}
@@ -136,7 +136,7 @@ func (s *Connections) SaveWithFacts(ctx context.Context, c *connection.Connectio
 
 // Enqueue schedules a job.
 func (s *Connections) Enqueue(ctx context.Context, j record.Job) error {
-	return s.db.writeTx(ctx, func(tx Tx) error { return s.db.enqueue(tx, []record.Job{j}) })
+	return s.db.writeTx(Within(ctx, j.Workspace), func(tx Tx) error { return s.db.enqueue(tx, []record.Job{j}) })
 }
 
 // Usability returns the usability of connections.

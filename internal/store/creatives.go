@@ -200,7 +200,7 @@ func (s *Creatives) ReplaceResponse(ctx context.Context, cause record.Cause, id 
 	if once == nil {
 		return nil
 	}
-	return s.db.writeTx(ctx, func(tx Tx) error {
+	return s.db.writeTx(Within(ctx, cause.Workspace), func(tx Tx) error {
 		_, err := tx.Exec(amendOnce, once.Status, d.Version, d.Rev, d.JSON, checksum(d.JSON), string(cause.Workspace), once.Key, once.Fingerprint, string(id))
 		return err
 	})
@@ -208,7 +208,7 @@ func (s *Creatives) ReplaceResponse(ctx context.Context, cause record.Cause, id 
 
 // ModelSpend returns the spend of a workspace on models in a month, in micros.
 func (s *Creatives) ModelSpend(ctx context.Context, workspace ident.ID, month string) (int64, error) {
-	rows, err := s.db.engine.Query(ctx, `SELECT micros FROM model_spend WHERE workspace_id = $1 AND month = $2`, string(workspace), month)
+	rows, err := s.db.engine.Query(Within(ctx, workspace), `SELECT micros FROM model_spend WHERE workspace_id = $1 AND month = $2`, string(workspace), month)
 	if err != nil || !rows.Next() {
 		return 0, toFault(err)
 	}

@@ -22,7 +22,7 @@ const chunkRows = 1000
 // of rows of all tables. Dump returns ErrChecksum at the first damaged
 // document.
 func Dump(ctx context.Context, e Engine, each func(c Chunk, total int64) error) error {
-	return toFault(e.Snapshot(ctx, func(tx Tx) error {
+	return toFault(e.Snapshot(Across(ctx), func(tx Tx) error {
 		var total int64
 		for _, t := range tables {
 			if t.transient {
@@ -102,7 +102,7 @@ func appendValue(b []byte, v any) []byte {
 var ErrNotEmpty = errors.New("the store is not empty: restore into an empty data folder or database")
 
 // Empty returns nil if nothing is stored, else ErrNotEmpty.
-func Empty(ctx context.Context, e Engine) error { return toFault(e.Snapshot(ctx, empty)) }
+func Empty(ctx context.Context, e Engine) error { return toFault(e.Snapshot(Across(ctx), empty)) }
 
 func empty(tx Tx) error {
 	for _, t := range tables {
@@ -122,7 +122,7 @@ func empty(tx Tx) error {
 // transaction. It may call fill more than once, as an engine may run a
 // transaction more than once.
 func Restore(ctx context.Context, e Engine, fill func(put func(Chunk) error) error) error {
-	return toFault(e.Write(ctx, func(tx Tx) error {
+	return toFault(e.Write(Across(ctx), func(tx Tx) error {
 		if err := empty(tx); err != nil {
 			return err
 		}

@@ -168,7 +168,7 @@ func (db *DB) Prune(ctx context.Context) (int64, error) {
 		} {
 			// One transaction deletes few rows of results, because they are long.
 			for n := int64(resultChunks); n == resultChunks; gone += n {
-				err := db.writeTx(ctx, func(tx Tx) (err error) {
+				err := db.writeTx(Within(ctx, w.ID), func(tx Tx) (err error) {
 					n, err = tx.Exec(old.statement, string(w.ID), old.before)
 					return err
 				})
@@ -196,7 +196,7 @@ func (db *DB) EmitDaily(ctx context.Context, workspace ident.ID, kind string, da
 	if err != nil {
 		return err
 	}
-	return db.writeTx(ctx, func(tx Tx) error {
+	return db.writeTx(Within(ctx, workspace), func(tx Tx) error {
 		n, err := tx.Exec(responseTable.insert+` ON CONFLICT (workspace_id, key) DO NOTHING`, string(workspace), mark, "", 0, "", 0, 0, "", nil, int64(clock.At(now)))
 		if err != nil || n == 0 {
 			return err

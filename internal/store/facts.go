@@ -178,7 +178,7 @@ func putFactsMark(tx Tx, m FactsMark, at int64) error {
 
 // HasSynced reports whether any connection ever synced successfully.
 func (db *DB) HasSynced(ctx context.Context) (bool, error) {
-	rows, err := db.engine.Query(ctx, `SELECT 1 FROM connection WHERE last_success_at IS NOT NULL LIMIT 1`)
+	rows, err := db.engine.Query(Across(ctx), `SELECT 1 FROM connection WHERE last_success_at IS NOT NULL LIMIT 1`)
 	if err != nil {
 		return false, toFault(fmt.Errorf("look for connections: %w", err))
 	}

@@ -34,7 +34,7 @@ const selectFounder = `SELECT founder FROM workspace WHERE id = $1`
 
 // Founder returns the founder of a workspace, empty if it is not known.
 func (s *Accounts) Founder(ctx context.Context, workspace ident.ID) (ident.ID, error) {
-	rows, err := s.db.engine.Query(ctx, selectFounder, string(workspace))
+	rows, err := s.db.engine.Query(Within(ctx, workspace), selectFounder, string(workspace))
 	if err != nil {
 		return "", toFault(fmt.Errorf("read founder: %w", err))
 	}

@@ -57,7 +57,7 @@ const selectSame = `SELECT id FROM import WHERE workspace_id = $1 AND sha256 = $
 // Same returns the newest committed import of the same file to a source, empty
 // if none exists.
 func (s *Imports) Same(ctx context.Context, workspace ident.ID, source, sum string) (ident.ID, error) {
-	rows, err := s.db.engine.Query(ctx, selectSame, string(workspace), sum, source)
+	rows, err := s.db.engine.Query(Within(ctx, workspace), selectSame, string(workspace), sum, source)
 	if err != nil {
 		return "", toFault(fmt.Errorf("find imports of the same file: %w", err))
 	}

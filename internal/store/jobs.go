@@ -69,7 +69,7 @@ func (db *DB) enqueue(tx Tx, jobs []record.Job) error {
 
 // Ensure schedules a job unless one of its kind exists.
 func (s *Jobs) Ensure(ctx context.Context, kind string, at clock.Instant) error {
-	return s.db.writeTx(ctx, func(tx Tx) error {
+	return s.db.writeTx(Within(ctx, ""), func(tx Tx) error {
 		id := ident.New(ident.Job, s.db.now(), s.db.random)
 		_, err := tx.Exec(jobTable.insert+` ON CONFLICT (uniq) DO NOTHING`, string(id), "", kind, "", kind, int64(at), 0, "")
 		tx.Touch(topicJob)
@@ -106,7 +106,7 @@ LEFT JOIN workspace w ON w.id = j.workspace_id) n WHERE n.due = 1 AND n.place <=
 func (s *Jobs) claim(ctx context.Context, kind string, now, leaseEnd clock.Instant, most int) ([]job.Job, error) {
 	var list []job.Job
 	claim := claimJobs + s.db.engine.Traits().ClaimLock + `) RETURNING id, workspace_id, kind, args, attempt`
-	err := s.db.writeTx(ctx, func(tx Tx) error {
+	err := s.db.writeTx(Across(ctx), func(tx Tx) error {
 		list = nil
 		rows, err := tx.Query(claim, int64(leaseEnd), int64(now), int64(now), kind, int64(now), kind, job.PerFounder, most)
 		if err != nil {
@@ -133,7 +133,7 @@ func urgent(ctx context.Context, j *job.Job) context.Context {
 
 // Due returns when the next job is due; ok is false if no job exists.
 func (s *Jobs) Due(ctx context.Context) (at clock.Instant, ok bool, err error) {
-	rows, err := s.db.engine.Query(ctx, `SELECT run_at FROM job ORDER BY run_at LIMIT 1`)
+	rows, err := s.db.engine.Query(Across(ctx), `SELECT run_at FROM job ORDER BY run_at LIMIT 1`)
 	if err != nil || !rows.Next() {
 		return 0, false, toFault(err)
 	}
@@ -145,7 +145,7 @@ func (s *Jobs) Due(ctx context.Context) (at clock.Instant, ok bool, err error) {
 // attempt alone is not enough: it restarts after a success, so that an old
 // worker could be mistaken for a new one.
 func (s *Jobs) Done(ctx context.Context, j job.Job) error {
-	return s.db.writeTx(urgent(ctx, &j), func(tx Tx) error {
+	return s.db.writeTx(Within(urgent(ctx, &j), j.WorkspaceID), func(tx Tx) error {
 		_, err := tx.Exec(`DELETE FROM job WHERE workspace_id = $1 AND id = $2 AND attempt = $3 AND run_at = $4`,
 			string(j.WorkspaceID), string(j.ID), j.Attempt, int64(j.LeaseEnd))
 		return err
@@ -159,7 +159,7 @@ func (s *Jobs) Again(ctx context.Context, j job.Job, at clock.Instant, why strin
 	if why != "" {
 		set = `last_error = $2`
 	}
-	return s.db.writeTx(urgent(ctx, &j), func(tx Tx) error {
+	return s.db.writeTx(Within(urgent(ctx, &j), j.WorkspaceID), func(tx Tx) error {
 		_, err := tx.Exec(`UPDATE job SET run_at = $1, `+set+` WHERE workspace_id = $3 AND id = $4 AND attempt = $5 AND run_at = $6`,
 			int64(at), why, string(j.WorkspaceID), string(j.ID), j.Attempt, int64(j.LeaseEnd))
 		return err
@@ -170,7 +170,7 @@ func (s *Jobs) Again(ctx context.Context, j job.Job, at clock.Instant, why strin
 // it did.
 func (s *Jobs) Extend(ctx context.Context, j job.Job, leaseEnd clock.Instant) (bool, error) {
 	var n int64
-	err := s.db.writeTx(urgent(ctx, &j), func(tx Tx) (err error) {
+	err := s.db.writeTx(Within(urgent(ctx, &j), j.WorkspaceID), func(tx Tx) (err error) {
 		n, err = tx.Exec(`UPDATE job SET run_at = $1 WHERE workspace_id = $2 AND id = $3 AND attempt = $4 AND run_at = $5`,
 			int64(leaseEnd), string(j.WorkspaceID), string(j.ID), j.Attempt, int64(j.LeaseEnd))
 		return err
@@ -185,7 +185,7 @@ func (s *Jobs) Release(ctx context.Context, now clock.Instant) error {
 	if !s.db.engine.Traits().Exclusive {
 		return nil
 	}
-	return s.db.writeTx(ctx, func(tx Tx) error {
+	return s.db.writeTx(Across(ctx), func(tx Tx) error {
 		_, err := tx.Exec(`UPDATE job SET run_at = $1 WHERE (attempt > 0 OR kind = $2) AND run_at > $3`, int64(now), ingest.JobCommit, int64(now))
 		return err
 	})

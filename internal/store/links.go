@@ -149,7 +149,7 @@ func (s *Links) OfRecord(ctx context.Context, workspace, id ident.ID) ([]connect
 // that exist and deletes those of missing entities, unless they are linked to a
 // record.
 func (s *Links) Found(ctx context.Context, workspace, id ident.ID, account, kind string, list []connection.Link) error {
-	return s.db.writeTx(ctx, func(tx Tx) error {
+	return s.db.writeTx(Within(ctx, workspace), func(tx Tx) error {
 		rows, err := tx.Query(`SELECT `+linkColumns+` FROM link WHERE workspace_id = $1 AND connection_id = $2 AND kind = $3`, string(workspace), string(id), kind)
 		if err != nil {
 			return fmt.Errorf("read links: %w", err)
@@ -187,7 +187,7 @@ func (s *Links) Found(ctx context.Context, workspace, id ident.ID, account, kind
 
 // Put writes links and jobs, and stores the response under the idempotency key.
 func (s *Links) Put(ctx context.Context, id ident.ID, list []connection.Link, answer []byte, save record.Save) error {
-	return s.db.writeTx(ctx, func(tx Tx) error {
+	return s.db.writeTx(Within(ctx, save.Cause.Workspace), func(tx Tx) error {
 		for i := range list {
 			if err := putLink(tx, save.Cause.Workspace, &list[i]); err != nil {
 				return err
@@ -218,7 +218,7 @@ func (s *Links) Pushed(ctx context.Context, workspace ident.ID, l *connection.Li
 // requested changes a link, unless another state was requested in the meantime
 // or the link belongs to another record. It reports whether it did.
 func (s *Links) requested(ctx context.Context, workspace ident.ID, l *connection.Link, change func(*connection.Link)) (stored bool, err error) {
-	err = s.db.writeTx(ctx, func(tx Tx) error {
+	err = s.db.writeTx(Within(ctx, workspace), func(tx Tx) error {
 		stored = false
 		rows, err := tx.Query(`SELECT `+linkColumns+` FROM link WHERE workspace_id = $1 AND connection_id = $2 AND kind = $3 AND external_id = $4`,
 			string(workspace), string(l.Connection), l.Kind, l.ExternalID)

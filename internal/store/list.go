@@ -108,15 +108,16 @@ func (t *table) page(workspace ident.ID, q page.Query, sort sorting, null bool, 
 	return b
 }
 
-// builder builds a statement with numbered placeholders.
+// builder builds a statement of a workspace with numbered placeholders.
 type builder struct {
-	text strings.Builder
-	args []any
+	workspace ident.ID
+	text      strings.Builder
+	args      []any
 }
 
 // newStatement starts a statement whose text ends before the workspace.
 func newStatement(text string, workspace ident.ID) *builder {
-	b := &builder{}
+	b := &builder{workspace: workspace}
 	b.add(text)
 	b.value(string(workspace))
 	return b
@@ -124,7 +125,7 @@ func newStatement(text string, workspace ident.ID) *builder {
 
 // query runs the statement.
 func (b *builder) query(ctx context.Context, e Engine) (*Rows, error) {
-	return e.Query(ctx, b.text.String(), b.args...)
+	return e.Query(Within(ctx, b.workspace), b.text.String(), b.args...)
 }
 
 func (b *builder) add(s string) { b.text.WriteString(s) }

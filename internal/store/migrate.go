@@ -109,7 +109,7 @@ func migrate(ctx context.Context, e Engine, list []migration, now func() time.Ti
 }
 
 func locked(ctx context.Context, e Engine, fn func(Tx) error) error {
-	return e.Write(ctx, func(tx Tx) error {
+	return e.Write(Across(ctx), func(tx Tx) error {
 		if lock := e.Traits().MigrationLock; lock != "" {
 			if _, err := tx.Query(lock); err != nil {
 				return fmt.Errorf("wait for other nodes: %w", err)

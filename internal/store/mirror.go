@@ -36,7 +36,7 @@ const (
 // EventCount returns the number of events since a time and the id of the last
 // one.
 func (db *DB) EventCount(ctx context.Context, workspace ident.ID, since clock.Instant) (fact.EventCount, error) {
-	rows, err := db.engine.Query(ctx, `SELECT count(*), max(id) FROM event WHERE workspace_id = $1 AND created_at >= $2`,
+	rows, err := db.engine.Query(Within(ctx, workspace), `SELECT count(*), max(id) FROM event WHERE workspace_id = $1 AND created_at >= $2`,
 		string(workspace), int64(since.Add(-eventDelay)))
 	if err != nil {
 		return fact.EventCount{}, toFault(fmt.Errorf("look for news: %w", err))
@@ -55,7 +55,7 @@ func (db *DB) Changed(ctx context.Context, workspace ident.ID, since clock.Insta
 	if int64(since) < int64(clock.At(db.now()))-eventHorizon {
 		return db.allRecords(ctx, workspace)
 	}
-	rows, err := db.engine.Query(ctx, `SELECT DISTINCT resource_id FROM event WHERE workspace_id = $1 AND created_at >= $2`,
+	rows, err := db.engine.Query(Within(ctx, workspace), `SELECT DISTINCT resource_id FROM event WHERE workspace_id = $1 AND created_at >= $2`,
 		string(workspace), int64(since.Add(-eventDelay)))
 	if err != nil {
 		return nil, toFault(fmt.Errorf("find changed records: %w", err))

@@ -27,7 +27,7 @@ func (s *Accounts) queryCallers(ctx context.Context, where string, args ...any) 
 
 // WorkspacesOf lists the workspaces where a user is an active member.
 func (s *Accounts) WorkspacesOf(ctx context.Context, user ident.ID) ([]account.WorkspaceRole, error) {
-	callers, err := s.queryCallers(ctx, `WHERE m.user_id = $1 AND m.inactive_at IS NULL ORDER BY m.workspace_id`, string(user))
+	callers, err := s.queryCallers(Across(ctx), `WHERE m.user_id = $1 AND m.inactive_at IS NULL ORDER BY m.workspace_id`, string(user))
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ func (s *Accounts) WorkspacesOf(ctx context.Context, user ident.ID) ([]account.W
 // MemberCaller returns a user's membership in a workspace, nil if the user is
 // no member.
 func (s *Accounts) MemberCaller(ctx context.Context, workspace, user ident.ID) (*account.Caller, error) {
-	list, err := s.queryCallers(ctx, `WHERE m.workspace_id = $1 AND m.user_id = $2`, string(workspace), string(user))
+	list, err := s.queryCallers(Within(ctx, workspace), `WHERE m.workspace_id = $1 AND m.user_id = $2`, string(workspace), string(user))
 	if err != nil || len(list) == 0 {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func (s *Accounts) MemberCaller(ctx context.Context, workspace, user ident.ID) (
 
 // KeyUse returns the daily use counts of a workspace's keys after a day.
 func (s *Accounts) KeyUse(ctx context.Context, workspace ident.ID, after int64) ([]account.Use, error) {
-	rows, err := s.db.engine.Query(ctx, `SELECT key_id, day, count FROM api_key_use WHERE workspace_id = $1 AND day > $2`, string(workspace), after)
+	rows, err := s.db.engine.Query(Within(ctx, workspace), `SELECT key_id, day, count FROM api_key_use WHERE workspace_id = $1 AND day > $2`, string(workspace), after)
 	if err != nil {
 		return nil, toFault(fmt.Errorf("read key use: %w", err))
 	}

@@ -25,7 +25,7 @@ const selectProviders = `SELECT workspace_id, kind, settings, sealed FROM model_
 
 // Setups lists the providers of a workspace and of the server.
 func (s *Providers) Setups(ctx context.Context, workspace ident.ID) ([]creative.Setup, error) {
-	rows, err := s.db.engine.Query(ctx, selectProviders, string(workspace))
+	rows, err := s.db.engine.Query(Within(ctx, workspace), selectProviders, string(workspace))
 	if err != nil {
 		return nil, toFault(fmt.Errorf("list providers: %w", err))
 	}
@@ -54,7 +54,7 @@ func (s *Providers) Put(ctx context.Context, p creative.Setup, cause record.Caus
 	if err != nil {
 		return err
 	}
-	_, err = s.writeAudited(ctx, cause, at, "model_provider.set", p.Kind, func(tx Tx) (int64, error) {
+	_, err = s.writeAudited(Within(ctx, cause.Workspace), cause, at, "model_provider.set", p.Kind, func(tx Tx) (int64, error) {
 		return tx.Exec(upsertProvider, string(p.Workspace), p.Kind, settings, p.Sealed, int64(at))
 	})
 	return err
@@ -62,7 +62,7 @@ func (s *Providers) Put(ctx context.Context, p creative.Setup, cause record.Caus
 
 // Drop removes a provider and its API key, with an audit entry.
 func (s *Providers) Drop(ctx context.Context, workspace ident.ID, kind string, cause record.Cause, at clock.Instant) (bool, error) {
-	return s.writeAudited(ctx, cause, at, "model_provider.removed", kind, func(tx Tx) (int64, error) {
+	return s.writeAudited(Within(ctx, cause.Workspace), cause, at, "model_provider.removed", kind, func(tx Tx) (int64, error) {
 		return tx.Exec(`DELETE FROM model_provider WHERE workspace_id = $1 AND kind = $2`, string(workspace), kind)
 	})
 }
@@ -87,7 +87,7 @@ func (s *Providers) writeAudited(ctx context.Context, cause record.Cause, at clo
 // Sealed returns all sealed secrets of all workspaces.
 func (db *DB) Sealed(ctx context.Context) ([]string, error) {
 	var list []string
-	rows, err := db.engine.Query(ctx, `SELECT sealed FROM model_provider`)
+	rows, err := db.engine.Query(Across(ctx), `SELECT sealed FROM model_provider`)
 	if err != nil {
 		return nil, toFault(fmt.Errorf("list sealed keys: %w", err))
 	}
@@ -100,7 +100,7 @@ func (db *DB) Sealed(ctx context.Context) ([]string, error) {
 	for rows.Next() {
 		list = append(list, rows.Text())
 	}
-	if rows, err = db.engine.Query(ctx, `SELECT private FROM connection WHERE private <> ''`); err != nil {
+	if rows, err = db.engine.Query(Across(ctx), `SELECT private FROM connection WHERE private <> ''`); err != nil {
 		return nil, toFault(fmt.Errorf("list sealed credentials: %w", err))
 	}
 	for rows.Next() {

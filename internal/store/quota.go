@@ -37,7 +37,7 @@ func (db *DB) Quotas() *Quotas { return &Quotas{db: db, running: map[ident.ID][]
 
 // LoadUsage reads all counters.
 func (s *Quotas) LoadUsage(ctx context.Context) (map[ident.ID]ratelimit.Usage, error) {
-	rows, err := s.db.engine.Query(ctx, `SELECT workspace_id, opened_at, minute, day_of, day FROM quota ORDER BY workspace_id`)
+	rows, err := s.db.engine.Query(Across(ctx), `SELECT workspace_id, opened_at, minute, day_of, day FROM quota ORDER BY workspace_id`)
 	if err != nil {
 		return nil, toFault(fmt.Errorf("read quotas: %w", err))
 	}
@@ -66,7 +66,7 @@ const lockQuota = `UPDATE quota SET minute = minute WHERE workspace_id = $1 RETU
 
 // SaveUsage writes counters.
 func (s *Quotas) SaveUsage(ctx context.Context, changed map[ident.ID]ratelimit.Usage) error {
-	return s.db.writeAsync(ctx, func(tx Tx) error {
+	return s.db.writeAsync(Across(ctx), func(tx Tx) error {
 		for id, u := range changed {
 			if err := putUsage(tx, id, u); err != nil {
 				return err
@@ -131,7 +131,7 @@ func (s *Quotas) countAll(ctx context.Context, workspace ident.ID) {
 func (s *Quotas) countTogether(ctx context.Context, workspace ident.ID, list []*quotaCount) error {
 	ctx, cancel := context.WithTimeout(ctx, countTime)
 	defer cancel()
-	return s.db.writeAsync(ctx, func(tx Tx) error {
+	return s.db.writeAsync(Within(ctx, workspace), func(tx Tx) error {
 		rows, err := tx.Query(lockQuota, string(workspace))
 		if err != nil {
 			return fmt.Errorf("lock quota: %w", err)
@@ -174,7 +174,7 @@ func (s *Quotas) Refund(ctx context.Context, workspace ident.ID, t ratelimit.Tic
 func (s *Quotas) Peek(ctx context.Context, workspace ident.ID, l ratelimit.Limits, now time.Time) (ratelimit.Decision, error) {
 	ctx, cancel := context.WithTimeout(ctx, countTime)
 	defer cancel()
-	rows, err := s.db.engine.Query(ctx, `SELECT opened_at, minute, day_of, day FROM quota WHERE workspace_id = $1`, string(workspace))
+	rows, err := s.db.engine.Query(Within(ctx, workspace), `SELECT opened_at, minute, day_of, day FROM quota WHERE workspace_id = $1`, string(workspace))
 	if err != nil {
 		return ratelimit.Decision{}, toFault(fmt.Errorf("read quota: %w", err))
 	}

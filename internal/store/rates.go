@@ -173,7 +173,12 @@ func (s *Rates) Put(ctx context.Context, published []rates.Rate, u rates.UpdateR
 	}
 	owner := save.Cause.Workspace
 	ids := s.db.eventIDs(len(save.Events))
-	err = s.db.writeTx(ctx, func(tx Tx) error {
+	scope := Within(ctx, owner)
+	if owner == "" {
+		// The operator's rates are for all workspaces, and so are the jobs.
+		scope = Across(ctx)
+	}
+	err = s.db.writeTx(scope, func(tx Tx) error {
 		end, err := s.db.lockChain(tx, string(owner))
 		if err != nil {
 			return err

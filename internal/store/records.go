@@ -92,7 +92,7 @@ func (db *DB) save(ctx context.Context, w recordWrite) (record.Doc, error) {
 	if err != nil {
 		return record.Doc{}, err
 	}
-	return d, db.writeTx(ctx, func(tx Tx) error { return db.saveIn(tx, &w, &log) })
+	return d, db.writeTx(Within(ctx, w.row.workspace), func(tx Tx) error { return db.saveIn(tx, &w, &log) })
 }
 
 // saveIn is save within a transaction.
@@ -223,7 +223,7 @@ const IdempotencyTTL = 24 * 60 * 60 * 1_000_000
 // none is.
 func (db *DB) StoredResponse(ctx context.Context, workspace ident.ID, key string) (*record.StoredResponse, error) {
 	oldest := int64(clock.At(db.now())) - IdempotencyTTL
-	rows, err := db.engine.Query(ctx, selectOnce, string(workspace), key, oldest)
+	rows, err := db.engine.Query(Within(ctx, workspace), selectOnce, string(workspace), key, oldest)
 	if err != nil {
 		return nil, toFault(fmt.Errorf("read stored response: %w", err))
 	}
@@ -339,7 +339,7 @@ func (db *DB) reshapeStep(ctx context.Context, t *table, workspace, id string) (
 	// Every other write sets the checksum. So a missing checksum means that the
 	// document is still the one that was read.
 	complete := `UPDATE ` + t.name + ` SET checksum = $1 WHERE workspace_id = $2 AND id = $3 AND checksum IS NULL`
-	return progress, db.writeTx(ctx, func(tx Tx) error {
+	return progress, db.writeTx(Across(ctx), func(tx Tx) error {
 		for _, o := range old {
 			tx.Touch(t.topic(ident.ID(o.workspace), ident.ID(o.id)))
 			sum := checksum(o.doc.JSON)
@@ -376,7 +376,7 @@ func (db *DB) findOldDocs(ctx context.Context, t *table, workspace, id string) (
 		shapeColumn = fmt.Sprint(t.shape)
 	}
 	find := `SELECT workspace_id, ` + shapeColumn + `, checksum, ` + t.selected() + ` FROM ` + t.name + ` WHERE (workspace_id, id) > ($1, $2) ORDER BY workspace_id, id LIMIT $3`
-	rows, err := db.engine.Query(ctx, find, workspace, id, reshapeRows)
+	rows, err := db.engine.Query(Across(ctx), find, workspace, id, reshapeRows)
 	if err != nil {
 		return nil, nil, toFault(fmt.Errorf("find old shapes of %s: %w", t.name, err))
 	}

@@ -63,7 +63,7 @@ const deleteOldRows = `DELETE FROM result_rows WHERE (workspace_id, id, chunk) I
 func (s *Results) makeRoom(ctx context.Context, workspace ident.ID, more int) error {
 	for {
 		var deleted int64
-		err := s.db.writeTx(ctx, func(tx Tx) (err error) {
+		err := s.db.writeTx(Within(ctx, workspace), func(tx Tx) (err error) {
 			deleted, err = tx.Exec(deleteOldRows, string(workspace), max(maxResultChunks-more, 0))
 			return err
 		})
@@ -81,7 +81,7 @@ func (s *Results) Save(ctx context.Context, workspace ident.ID, k *analytics.Sto
 	}
 	for from := 0; ; from += resultChunks * resultRows {
 		last := from+resultChunks*resultRows >= len(k.Rows)
-		err := s.db.writeTx(ctx, func(tx Tx) error {
+		err := s.db.writeTx(Within(ctx, workspace), func(tx Tx) error {
 			if err := saveRows(tx, workspace, k, from); err != nil || !last {
 				return err
 			}
@@ -113,7 +113,7 @@ func saveRows(tx Tx, workspace ident.ID, k *analytics.StoredResult, from int) er
 // Page returns rows of a result that has not expired, its metadata and its
 // total number of rows.
 func (s *Results) Page(ctx context.Context, workspace, id ident.ID, offset, limit int) (rows [][]byte, meta []byte, total int, err error) {
-	head, err := s.db.engine.Query(ctx, selectResult, string(workspace), string(id), int64(clock.At(s.db.now())))
+	head, err := s.db.engine.Query(Within(ctx, workspace), selectResult, string(workspace), string(id), int64(clock.At(s.db.now())))
 	if err != nil {
 		return nil, nil, 0, toFault(fmt.Errorf("read result: %w", err))
 	}
@@ -129,7 +129,7 @@ func (s *Results) Page(ctx context.Context, workspace, id ident.ID, offset, limi
 		return nil, meta, total, nil
 	}
 	first := offset / resultRows
-	chunks, err := s.db.engine.Query(ctx, selectResultRows, string(workspace), string(id), first, (end-1)/resultRows)
+	chunks, err := s.db.engine.Query(Within(ctx, workspace), selectResultRows, string(workspace), string(id), first, (end-1)/resultRows)
 	if err != nil {
 		return nil, nil, 0, toFault(fmt.Errorf("read rows of a result: %w", err))
 	}

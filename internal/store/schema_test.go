@@ -53,7 +53,7 @@ var schemaOf = map[string]string{
 // schema returns the schema of an engine as text.
 func schema(t *testing.T, e store.Engine) string {
 	t.Helper()
-	rows, err := e.Query(t.Context(), schemaOf[e.Traits().Name])
+	rows, err := e.Query(store.Across(t.Context()), schemaOf[e.Traits().Name])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +113,7 @@ func TestTables(t *testing.T) {
 		e := migrated(t, open(t))
 		columns, keys := store.Tables()
 		var schema map[string][]string
-		err := e.Snapshot(t.Context(), func(tx store.Tx) (err error) {
+		err := e.Snapshot(store.Across(t.Context()), func(tx store.Tx) (err error) {
 			schema, err = storetest.Columns(tx, e.Traits().Name)
 			return err
 		})
@@ -144,7 +144,7 @@ func unique(t *testing.T, e store.Engine, table string, key []string) bool {
 		"postgres": `SELECT a.attname::text FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = ANY(i.indkey)
 			WHERE i.indrelid = $1::regclass AND i.indisprimary ORDER BY array_position(i.indkey, a.attnum)`,
 	}[e.Traits().Name]
-	rows, err := e.Query(t.Context(), query, table)
+	rows, err := e.Query(store.Across(t.Context()), query, table)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,7 +204,7 @@ func TestMigrateSteps(t *testing.T) {
 // wantC checks the result of the test's steps.
 func wantC(t *testing.T, e store.Engine) {
 	t.Helper()
-	rows, err := e.Query(t.Context(), `SELECT count(*), coalesce(max(n), 0) FROM c`)
+	rows, err := e.Query(store.Across(t.Context()), `SELECT count(*), coalesce(max(n), 0) FROM c`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -327,7 +327,7 @@ func TestMigrationLinked(t *testing.T) {
 			if version == "0006" {
 				continue
 			}
-			err = e.Write(t.Context(), func(tx store.Tx) (err error) {
+			err = e.Write(store.Across(t.Context()), func(tx store.Tx) (err error) {
 				exec := func(query string) {
 					if err == nil {
 						_, err = tx.Exec(query)
@@ -347,7 +347,7 @@ func TestMigrationLinked(t *testing.T) {
 			}
 		}
 		texts := func(query string) (list []string) {
-			rows, err := e.Query(t.Context(), query)
+			rows, err := e.Query(store.Across(t.Context()), query)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -53,7 +53,7 @@ LEFT JOIN member m ON m.workspace_id = s.current_workspace AND m.user_id = s.use
 
 // Session returns the session of a token, nil if none exists.
 func (s *SignIn) Session(ctx context.Context, hash signin.Hash) (*signin.Session, error) {
-	rows, err := s.db.engine.Query(ctx, selectSession, hash.String())
+	rows, err := s.db.engine.Query(Across(ctx), selectSession, hash.String())
 	if err != nil {
 		return nil, toFault(fmt.Errorf("read session: %w", err))
 	}
@@ -106,7 +106,7 @@ func (s *SignIn) Person(ctx context.Context, by signin.UserQuery) (*signin.User,
 		return nil, nil
 	}
 	p := &signin.User{ID: ident.ID(rows.Text()), Email: rows.Text(), Name: rows.Text(), Service: rows.Bool()}
-	if rows, err = s.db.engine.Query(ctx, selectMemberships, string(p.ID)); err != nil {
+	if rows, err = s.db.engine.Query(Across(ctx), selectMemberships, string(p.ID)); err != nil {
 		return nil, toFault(fmt.Errorf("read memberships: %w", err))
 	}
 	for rows.Next() {
@@ -127,7 +127,7 @@ const selectMemberships = `SELECT workspace_id FROM member WHERE user_id = $1 AN
 const selectTokens = `SELECT t.hash, t.id, t.kind, t.workspace_id, w.name, t.subject, t.doc, t.created_at, t.expires_at FROM token t LEFT JOIN workspace w ON w.id = t.workspace_id `
 
 func (s *SignIn) tokens(ctx context.Context, where string, args ...any) ([]signin.Token, error) {
-	rows, err := s.db.engine.Query(ctx, selectTokens+where, args...)
+	rows, err := s.db.engine.Query(Across(ctx), selectTokens+where, args...)
 	if err != nil {
 		return nil, toFault(fmt.Errorf("read tokens: %w", err))
 	}
@@ -173,7 +173,7 @@ func (s *SignIn) HasCredentials(ctx context.Context) (bool, error) {
 
 // Sweep deletes expired sessions, idle sessions and expired tokens.
 func (s *SignIn) Sweep(ctx context.Context, now, idle clock.Instant) error {
-	return s.db.writeTx(ctx, func(tx Tx) error {
+	return s.db.writeTx(Across(ctx), func(tx Tx) error {
 		if _, err := tx.Exec(`DELETE FROM session WHERE expires_at <= $1 OR used_at <= $2`, int64(now), int64(idle)); err != nil {
 			return fmt.Errorf("delete sessions: %w", err)
 		}
@@ -215,7 +215,7 @@ func (s *SignIn) Rewrap(ctx context.Context, rewrap func(string) (string, error)
 
 // Save writes a change and its audit entries in one transaction.
 func (s *SignIn) Save(ctx context.Context, c signin.UserChange) error {
-	return s.db.writeTx(ctx, func(tx Tx) error {
+	return s.db.writeTx(Across(ctx), func(tx Tx) error {
 		err := s.apply(tx, c)
 		if taken := (*UniqueError)(nil); errors.As(err, &taken) {
 			return fmt.Errorf("%w: %w", record.ErrRace, err)

@@ -96,7 +96,7 @@ func (s *Connections) Apply(ctx context.Context, ch *connection.Change) (record.
 			logs[i].cause.Idempotency = nil
 		}
 	}
-	err := s.db.writeTx(ctx, func(tx Tx) error {
+	err := s.db.writeTx(Within(ctx, workspace), func(tx Tx) error {
 		if ch.Forget {
 			if _, err := tx.Exec(`DELETE FROM once WHERE workspace_id = $1 AND resource_id = $2`, string(workspace), string(id)); err != nil {
 				return fmt.Errorf("forget answers: %w", err)
@@ -139,5 +139,5 @@ func (s *Connections) answer(ctx context.Context, ch *connection.Change) (record
 	if ch.Cause.Idempotency == nil {
 		return d, nil
 	}
-	return d, s.db.writeTx(ctx, func(tx Tx) error { return storeResponse(tx, ch.Cause, ch.At, ch.Answer.ID, d) })
+	return d, s.db.writeTx(Within(ctx, ch.Cause.Workspace), func(tx Tx) error { return storeResponse(tx, ch.Cause, ch.At, ch.Answer.ID, d) })
 }

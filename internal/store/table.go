@@ -239,7 +239,7 @@ func notFound(e Engine) error {
 
 // readDoc reads one record as the API returns it.
 func (t *table) readDoc(ctx context.Context, e Engine, workspace, id ident.ID) (record.Doc, error) {
-	rows, err := e.Query(ctx, t.get, string(workspace), string(id))
+	rows, err := e.Query(Within(ctx, workspace), t.get, string(workspace), string(id))
 	if err != nil {
 		return record.Doc{}, fmt.Errorf("read %s %s: %w", t.name, id, err)
 	}

@@ -117,7 +117,7 @@ func (d *drill) checkStore() {
 // rows returns a table as a set of lines without duplicates.
 func (d *drill) rows(e store.Engine, query string, line func(*store.Rows) (string, error)) map[string]bool {
 	d.t.Helper()
-	rows, err := e.Query(d.t.Context(), query)
+	rows, err := e.Query(store.Across(d.t.Context()), query)
 	if err != nil {
 		d.t.Fatal(err)
 	}

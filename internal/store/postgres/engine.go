@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgconn/ctxwatch"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -34,13 +35,19 @@ const (
 	// caller has left: without it the outcome is unknown.
 	commitWait = 15 * time.Second
 
-	beginWrite    = "begin"
-	beginAsync    = "begin; set local synchronous_commit = off"
-	beginSnapshot = "begin read only isolation level repeatable read"
+	// setScope names the workspace of a transaction for row-level security.
+	setScope = "SELECT set_config('fanfare.workspace', $1, true)"
 
 	// migrationLock uses a number that nothing else in the database uses.
 	migrationLock = "SELECT pg_advisory_xact_lock(6442019531157043553)"
 	clock         = "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
+)
+
+// The statements that begin a transaction.
+var (
+	beginWrite    = []string{"begin"}
+	beginAsync    = []string{"begin", "set local synchronous_commit = off"}
+	beginSnapshot = []string{"begin read only isolation level repeatable read"}
 )
 
 // Engine implements store.Engine on a PostgreSQL database.
@@ -92,6 +99,10 @@ func openEngine(ctx context.Context, url string, opt Options) (*Engine, error) {
 	if e.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
 		return nil, err
 	}
+	if err := pgdriver.CheckRole(ctx, e.pool); err != nil {
+		e.pool.Close()
+		return nil, classify(ctx, err, pgdriver.Lost(err))
+	}
 	l := &listener{config: listen, tell: e.committed}
 	if err := l.connect(ctx); err != nil {
 		e.pool.Close()
@@ -113,7 +124,7 @@ func (e *Engine) Query(ctx context.Context, query string, args ...any) (*store.R
 		return nil, err
 	}
 	defer c.Release()
-	r, err := queryRows(ctx, c.Conn(), query, args)
+	r, err := queryInScope(ctx, c.Conn(), query, args)
 	return r, classify(ctx, err, c.Conn().IsClosed())
 }
 
@@ -135,8 +146,8 @@ func (e *Engine) Snapshot(ctx context.Context, fn func(tx store.Tx) error) error
 		return err
 	}
 	defer c.Release()
-	// The first statement chooses the snapshot, not BEGIN.
-	if _, err := c.Exec(ctx, beginSnapshot+"; select 1"); err != nil {
+	// The first statement after BEGIN chooses the snapshot; it sets the scope.
+	if err := begin(ctx, c.Conn(), beginSnapshot); err != nil {
 		return classify(ctx, err, c.Conn().IsClosed())
 	}
 	t := &tx{ctx: ctx, c: c.Conn()}
@@ -182,9 +193,9 @@ func (e *Engine) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 	return c, classify(ctx, err, true)
 }
 
-func (e *Engine) writeTx(ctx context.Context, begin string, fn func(store.Tx) error) error {
+func (e *Engine) writeTx(ctx context.Context, statements []string, fn func(store.Tx) error) error {
 	for try := 1; ; try++ {
-		again, err := e.attempt(ctx, begin, fn)
+		again, err := e.attempt(ctx, statements, fn)
 		if !again {
 			return err
 		}
@@ -209,13 +220,13 @@ func pause(ctx context.Context, limit time.Duration) bool {
 
 // attempt runs the transaction once. It reports whether to retry: only if
 // nothing of the transaction can remain.
-func (e *Engine) attempt(ctx context.Context, begin string, fn func(store.Tx) error) (again bool, err error) {
+func (e *Engine) attempt(ctx context.Context, statements []string, fn func(store.Tx) error) (again bool, err error) {
 	c, err := e.acquire(ctx)
 	if err != nil {
 		return false, err
 	}
 	defer c.Release()
-	if _, err := c.Exec(ctx, begin); err != nil {
+	if err := begin(ctx, c.Conn(), statements); err != nil {
 		return false, classify(ctx, err, c.Conn().IsClosed())
 	}
 	t := &tx{ctx: ctx, c: c.Conn()}
@@ -231,6 +242,16 @@ func (e *Engine) attempt(ctx context.Context, begin string, fn func(store.Tx) er
 	defer e.committed(t.topics)
 	err = commit(ctx, c)
 	return pgdriver.Aborted(err), err
+}
+
+// begin begins a transaction in the scope of ctx, in one round trip.
+func begin(ctx context.Context, c *pgx.Conn, statements []string) error {
+	var b pgx.Batch
+	for _, text := range statements {
+		b.Queue(text)
+	}
+	b.Queue(setScope, store.Scope(ctx))
+	return c.SendBatch(ctx, &b).Close()
 }
 
 // commit reports as unavailable whatever leaves the outcome open.

@@ -259,7 +259,11 @@ func TestServerDown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := open(t, server.URL(""))
+	url, err := server.CreateDatabase("down")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := open(t, url)
 	w := &topicRecorder{}
 	e.Watch(w)
 	write(t, e, script("CREATE TABLE item (id BIGINT)"))
@@ -295,5 +299,15 @@ func TestOpenError(t *testing.T) {
 		if _, err := Open(t.Context(), setting, Options{}); err == nil || !strings.HasPrefix(err.Error(), want) || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("got %v want %s", err, want)
 		}
+	}
+}
+
+// TestSuperuser checks that a role which row-level security does not bind is
+// refused.
+func TestSuperuser(t *testing.T) {
+	t.Parallel()
+	_, err := Open(t.Context(), pgtest.SuperuserURL(t, pgtest.URL(t)), Options{})
+	if err == nil || !strings.Contains(err.Error(), "CREATE ROLE fanfare") {
+		t.Errorf("got %v want a refusal that names the fix", err)
 	}
 }

@@ -24,9 +24,42 @@ func queryRows(ctx context.Context, c *pgx.Conn, query string, args []any) (*sto
 	if err != nil {
 		return nil, err
 	}
+	return packRows(rows, store.MaxBytes(ctx))
+}
+
+// queryInScope runs a statement outside a transaction. The scope is set in the
+// same round trip; both are one implicit transaction, which ends with it.
+func queryInScope(ctx context.Context, c *pgx.Conn, query string, args []any) (*store.Rows, error) {
+	scope := store.Scope(ctx)
+	if scope == store.NoScope {
+		return queryRows(ctx, c, query, args)
+	}
+	if err := check(args); err != nil {
+		return nil, err
+	}
+	var b pgx.Batch
+	b.Queue(setScope, scope)
+	b.Queue(query, args...)
+	results := c.SendBatch(ctx, &b)
+	_, err := results.Exec()
+	var found *store.Rows
+	if err == nil {
+		var rows pgx.Rows
+		if rows, err = results.Query(); err == nil {
+			found, err = packRows(rows, store.MaxBytes(ctx))
+		}
+	}
+	if closed := results.Close(); err == nil {
+		err = closed
+	}
+	return found, err
+}
+
+// packRows reads at most so many bytes of rows, 0 for all.
+func packRows(rows pgx.Rows, most int) (_ *store.Rows, err error) {
 	defer rows.Close()
 	var packed []byte
-	cut, most := false, store.MaxBytes(ctx)
+	cut := false
 	for !cut && rows.Next() {
 		kept := len(packed)
 		fields := rows.FieldDescriptions()

@@ -73,7 +73,7 @@ func engineAdd(id int, word any) func(store.Tx) error {
 // engineInt returns the one integer that the query gives.
 func engineInt(t *testing.T, e store.Engine, query string, args ...any) int64 {
 	t.Helper()
-	r, err := e.Query(context.Background(), query, args...)
+	r, err := e.Query(store.Across(context.Background()), query, args...)
 	if err != nil {
 		t.Fatalf("query: %v", err)
 	}

@@ -29,7 +29,7 @@ func Fill(ctx context.Context, e store.Engine, workspace ident.ID, model record.
 	}
 	var ids []ident.ID
 	for from := 0; from < n; from += 10_000 {
-		err := e.Write(ctx, func(tx store.Tx) error {
+		err := e.Write(store.Across(ctx), func(tx store.Tx) error {
 			for i := from; i < min(n, from+10_000); i++ {
 				at := start.Add(time.Duration(i) * time.Millisecond)
 				own := ident.New(ident.Campaign, at, random)

@@ -172,7 +172,7 @@ func recordsAssets(t *testing.T, w *Fixture) {
 // referred to and touched.
 func recordsSweep(t *testing.T, w *Fixture) {
 	forgotten, renewed, referred, touched := w.Keep("forgotten"), w.Keep("renewed"), w.Keep("referred"), w.Keep("touched")
-	w.must(w.Raw.Write(t.Context(), func(tx store.Tx) error {
+	w.must(w.Raw.Write(store.Across(t.Context()), func(tx store.Tx) error {
 		_, err := tx.Exec(`INSERT INTO ref (workspace_id, kind, value, record_id) VALUES ($1, 'asset_id', $2, 'crv_1')`, string(w.Workspace), string(referred.ID))
 		return err
 	}))

@@ -21,7 +21,7 @@ import (
 // damage changes the document of a row behind the back of the store.
 func (w *Fixture) damage(statement string, args ...any) {
 	w.T.Helper()
-	w.must(w.Raw.Write(w.T.Context(), func(tx store.Tx) error {
+	w.must(w.Raw.Write(store.Across(w.T.Context()), func(tx store.Tx) error {
 		n, err := tx.Exec(statement, args...)
 		if err == nil && n != 1 {
 			err = fmt.Errorf("%d rows changed by %s", n, statement)
@@ -83,7 +83,7 @@ func recordsChecksums(t *testing.T, w *Fixture) {
 		ids = append(ids, c.ID)
 		w.Insert(c)
 	}
-	w.must(w.Raw.Write(t.Context(), func(tx store.Tx) error {
+	w.must(w.Raw.Write(store.Across(t.Context()), func(tx store.Tx) error {
 		return errors.Join(tx.Script(`UPDATE campaign SET checksum = NULL`), tx.Script(`UPDATE event SET checksum = NULL`))
 	}))
 	w.damage(`UPDATE campaign SET doc = replace(doc, '"name":"Old 2"', '"name"!"Old 2"') WHERE workspace_id = $1 AND id = $2`, string(w.Workspace), string(ids[2]))

@@ -463,7 +463,7 @@ func (w *Fixture) withoutSpend(ctx context.Context, err error) error {
 	if err != nil {
 		return err
 	}
-	return w.Raw.Write(ctx, func(tx store.Tx) error {
+	return w.Raw.Write(store.Across(ctx), func(tx store.Tx) error {
 		_, err := tx.Exec(`DELETE FROM job WHERE kind = $1`, record.JobSpend)
 		return err
 	})

@@ -11,6 +11,7 @@ import (
 	"fanfare/internal/creative"
 	"fanfare/internal/ident"
 	"fanfare/internal/record"
+	"fanfare/internal/store"
 )
 
 func (w *Fixture) providerSteps() []Step {
@@ -61,7 +62,7 @@ func recordsProviders(t *testing.T, w *Fixture) {
 		}
 	}
 	// Other versions of the program read this JSON.
-	rows, err := w.Raw.Query(t.Context(), `SELECT settings FROM model_provider WHERE workspace_id = $1`, string(w.Workspace))
+	rows, err := w.Raw.Query(store.Across(t.Context()), `SELECT settings FROM model_provider WHERE workspace_id = $1`, string(w.Workspace))
 	w.must(err)
 	const want = `{"base_url":"https://models.example/v1","model":"m","image_model":"i","default":true,"price":{"input_micros":1,"output_micros":2,"image_micros":3},"version":5}`
 	if !rows.Next() {

@@ -280,7 +280,7 @@ func (w *Fixture) systemSteps() []Step {
 			_, err := w.DB.HasSynced(ctx)
 			err = errors.Join(err, w.DB.SetFactsMark(ctx, store.FactsMark{ID: "fct_1"}), w.DB.ChangeFactsMark(ctx, store.FactsMark{ID: "fct_1"}, store.FactsMark{ID: "fct_1"}), w.DB.RaiseFactsMark(ctx, store.FactsMark{ID: "fct_1", Generation: w.generation()}))
 			// A backup does not have the mark.
-			return errors.Join(err, w.Raw.Write(ctx, func(tx store.Tx) error {
+			return errors.Join(err, w.Raw.Write(store.Across(ctx), func(tx store.Tx) error {
 				_, err := tx.Exec(`DELETE FROM setting WHERE name = $1`, "facts")
 				return err
 			}))
@@ -289,7 +289,7 @@ func (w *Fixture) systemSteps() []Step {
 			_, err := store.New(w.Engine, 0, w.Clock.Now, rand.Reader).CountChanges(ctx, filepath.Join(w.T.TempDir(), "witness"))
 			_, lost := w.DB.MissingChanges(ctx)
 			// A backup does not have the mark of the file.
-			return errors.Join(err, lost, w.Raw.Write(ctx, func(tx store.Tx) error {
+			return errors.Join(err, lost, w.Raw.Write(store.Across(ctx), func(tx store.Tx) error {
 				_, err := tx.Exec(`DELETE FROM setting WHERE name = $1`, "counted_changes")
 				return err
 			}))
@@ -303,7 +303,7 @@ func (w *Fixture) systemSteps() []Step {
 			return err
 		}},
 		{"reshape", true, func(ctx context.Context) error {
-			err := w.Raw.Write(ctx, func(tx store.Tx) error {
+			err := w.Raw.Write(store.Across(ctx), func(tx store.Tx) error {
 				for _, statement := range []string{`DELETE FROM setting WHERE name LIKE 'shape:%'`, `UPDATE campaign SET shape = 0`, `UPDATE event SET checksum = NULL`} {
 					if _, err := tx.Exec(statement); err != nil {
 						return err

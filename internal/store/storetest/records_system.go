@@ -67,7 +67,7 @@ func (w *Fixture) old(c *campaign.Campaign) []byte {
 	delete(members, "description")
 	doc, err := json.Marshal(members, json.Deterministic(true))
 	w.must(err)
-	w.must(w.Raw.Write(w.T.Context(), func(tx store.Tx) error {
+	w.must(w.Raw.Write(store.Across(w.T.Context()), func(tx store.Tx) error {
 		tx.Touch("campaign/" + string(c.WorkspaceID) + "/" + string(c.ID))
 		_, err := tx.Exec(`UPDATE campaign SET shape = 0, doc = $1, checksum = NULL WHERE workspace_id = $2 AND id = $3`, doc, string(c.WorkspaceID), string(c.ID))
 		return err
@@ -87,7 +87,7 @@ func recordsReshape(t *testing.T, w *Fixture) {
 			w.Insert(c)
 		}
 	})
-	w.must(w.Raw.Write(t.Context(), func(tx store.Tx) error {
+	w.must(w.Raw.Write(store.Across(t.Context()), func(tx store.Tx) error {
 		_, err := tx.Exec(`UPDATE campaign SET shape = 0`)
 		return err
 	}))
@@ -112,7 +112,7 @@ func recordsReshape(t *testing.T, w *Fixture) {
 	w.Count(0, `SELECT count(*) FROM campaign WHERE shape = 0`)
 	read()
 	for i, text := range want[:20] {
-		rows, err := w.Raw.Query(t.Context(), `SELECT doc, version FROM campaign WHERE id = $1`, string(ids[i]))
+		rows, err := w.Raw.Query(store.Across(t.Context()), `SELECT doc, version FROM campaign WHERE id = $1`, string(ids[i]))
 		w.must(err)
 		rows.Next()
 		if stored, version := rows.Bytes(), rows.Int(); !bytes.Equal(stored, text) || version != 1 && i > 0 {
@@ -120,14 +120,14 @@ func recordsReshape(t *testing.T, w *Fixture) {
 		}
 	}
 	// What was done is not done again.
-	w.must(w.Raw.Write(t.Context(), func(tx store.Tx) error {
+	w.must(w.Raw.Write(store.Across(t.Context()), func(tx store.Tx) error {
 		_, err := tx.Exec(`UPDATE campaign SET shape = 0 WHERE id = $1`, string(ids[1]))
 		return err
 	}))
 	w.must(reshapeAll(t.Context(), w.DB))
 	w.Count(1, `SELECT count(*) FROM campaign WHERE shape = 0`)
 	// Every table of documents is done, not only this one.
-	w.must(w.Raw.Snapshot(t.Context(), func(tx store.Tx) error {
+	w.must(w.Raw.Snapshot(store.Across(t.Context()), func(tx store.Tx) error {
 		columns, err := Columns(tx, w.Raw.Traits().Name)
 		for table, names := range columns {
 			if slices.Contains(names, "shape") {
@@ -148,14 +148,14 @@ func recordsReshapeColumns(t *testing.T, w *Fixture) {
 	}
 	var before, after map[string]Sum
 	sum := func(into *map[string]Sum) {
-		w.must(w.Raw.Snapshot(t.Context(), func(tx store.Tx) (err error) {
+		w.must(w.Raw.Snapshot(store.Across(t.Context()), func(tx store.Tx) (err error) {
 			*into, err = Sums(tx, w.Raw.Traits().Name)
 			return err
 		}))
 	}
 	sum(&before)
 	computed := 0
-	w.must(w.Raw.Write(t.Context(), func(tx store.Tx) error {
+	w.must(w.Raw.Write(store.Across(t.Context()), func(tx store.Tx) error {
 		tables, err := Columns(tx, w.Raw.Traits().Name)
 		for table, columns := range tables {
 			if err != nil || !slices.Contains(columns, "shape") {

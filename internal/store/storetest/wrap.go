@@ -163,7 +163,7 @@ func Sums(tx store.Tx, engine string) (map[string]Sum, error) {
 func State(t testing.TB, e store.Engine) map[string]Sum {
 	t.Helper()
 	var sums map[string]Sum
-	err := e.Snapshot(context.Background(), func(tx store.Tx) (err error) {
+	err := e.Snapshot(store.Across(context.Background()), func(tx store.Tx) (err error) {
 		sums, err = Sums(tx, e.Traits().Name)
 		return err
 	})
