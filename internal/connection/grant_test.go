@@ -206,7 +206,7 @@ func TestReconnect(t *testing.T) {
 func TestOwnTokens(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
-	granted, err := s.catalogue.Server().Grant(world)
+	granted, err := s.registry.Server().Grant(world)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,7 +31,7 @@ func (s *stage) lose(id string) (lost, resyncs bool) {
 func (s *stage) linkedIn() {
 	s.t.Helper()
 	s.connections.HistoryDays = 120
-	granted, err := s.catalogue.Server().Grant(world)
+	granted, err := s.registry.Server().Grant(world)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -185,7 +185,7 @@ func TestLostPlatform(t *testing.T) {
 // reconnectLinkedIn grants access anew.
 func (s *stage) reconnectLinkedIn() {
 	s.t.Helper()
-	granted, err := s.catalogue.Server().Grant(world)
+	granted, err := s.registry.Server().Grant(world)
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -39,7 +39,7 @@ type stage struct {
 	connections *connection.Service
 	analytics   *analytics.Service
 	imports     *ingest.Service
-	catalogue   *registry.Catalogue
+	registry    *registry.Registry
 	// platforms is the address at which the sandbox plays all platforms.
 	platforms string
 	// log is what the service has logged.
@@ -49,7 +49,7 @@ type stage struct {
 
 // tricks stands between the service and the clients.
 type tricks struct {
-	connection.Catalogue
+	connection.PlatformRegistry
 	// report, status and refresh are called before the client is; an error of
 	// theirs is what the client says.
 	report func(ctx context.Context, q connection.Report) error
@@ -70,7 +70,7 @@ type tricks struct {
 }
 
 func (c *tricks) Client(platform string, sandbox bool) (connection.Client, bool) {
-	client, ok := c.Catalogue.Client(platform, sandbox)
+	client, ok := c.PlatformRegistry.Client(platform, sandbox)
 	return &tricked{client, client.(connection.Grantor), c, platform}, ok
 }
 
@@ -177,13 +177,13 @@ func newStage(t *testing.T) *stage {
 	})
 	refs := map[string]campaign.References{"audience_ids": s.DB.Audiences(), "creative_ids": s.DB.Creatives(), "connection_ids": s.DB.Connections()}
 	s.Campaigns = campaign.New(s.DB.Campaigns(), refs, s.analytics, now, rand.Reader)
-	s.catalogue = s.playPlatforms()
+	s.registry = s.playPlatforms()
 	ring, _, err := seal.OpenOrCreate(filepath.Join(t.TempDir(), "master.key"), rand.Reader)
 	s.must(err)
-	s.tricks = &tricks{Catalogue: s.catalogue}
+	s.tricks = &tricks{PlatformRegistry: s.registry}
 	s.connections = connection.New(connection.Parts{
 		Store: s.DB.Connections(), Lock: s.DB.Lock, Runs: s.DB.Runs(), Links: s.DB.Links(), Facts: metrics.Connections{Engine: facts},
-		Campaigns: s.Campaigns, Audiences: s.Audiences, Find: s.DB.Find, Catalogue: s.tricks, Sandbox: s.catalogue, Vault: registry.Vault{Ring: ring},
+		Campaigns: s.Campaigns, Audiences: s.Audiences, Find: s.DB.Find, Registry: s.tricks, Sandbox: s.registry, Vault: registry.Vault{Ring: ring},
 		PublicURL: "https://fanfare.test", HistoryDays: 730, Now: now, Random: rand.Reader, Log: slog.New(slog.NewTextHandler(&s.log, nil)),
 		SealState: func(plain []byte) string { return sealer.SealBytes("grant", plain) },
 		OpenState: func(text string) ([]byte, bool) { return sealer.OpenBytes("grant", text) },
@@ -195,9 +195,9 @@ func newStage(t *testing.T) *stage {
 }
 
 // playPlatforms has every platform, also the real ones, played by a sandbox.
-func (s *stage) playPlatforms() *registry.Catalogue {
+func (s *stage) playPlatforms() *registry.Registry {
 	s.t.Helper()
-	outside := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.catalogue.Server().ServeHTTP(w, r) }))
+	outside := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.registry.Server().ServeHTTP(w, r) }))
 	s.t.Cleanup(outside.Close)
 	s.platforms = outside.URL
 	o := registry.Options{
@@ -351,11 +351,11 @@ func (s *stage) figures(dimension string) (sums map[string]string, warnings []st
 func (s *stage) truth(platform string, first clock.Date) string {
 	s.t.Helper()
 	sum := int64(0)
-	a, ok := s.catalogue.Server().Account(s.account(platform))
+	a, ok := s.registry.Server().Account(s.account(platform))
 	if !ok {
 		s.t.Fatalf("the sandbox does not know the account of %s", platform)
 	}
-	for _, d := range s.catalogue.Server().Truth(a, first, today).Families["base"] {
+	for _, d := range s.registry.Server().Truth(a, first, today).Families["base"] {
 		sum += *d.SpendMicros
 	}
 	return fact.Millionths(sum).String()
@@ -373,14 +373,14 @@ func (s *stage) events(id string) (types []string) {
 // strike has the sandbox play a fault.
 func (s *stage) strike(r sandbox.FaultRule) {
 	s.t.Helper()
-	if err := s.catalogue.Server().AddFault(r); err != nil {
+	if err := s.registry.Server().AddFault(r); err != nil {
 		s.t.Fatal(err)
 	}
 }
 
 // calls counts what the sandbox was asked.
 func (s *stage) calls(match func(e sandbox.Entry) bool) (n int) {
-	for _, e := range s.catalogue.Server().Journal() {
+	for _, e := range s.registry.Server().Journal() {
 		if match(e) {
 			n++
 		}
@@ -392,11 +392,11 @@ func (s *stage) calls(match func(e sandbox.Entry) bool) (n int) {
 // to the same accounts.
 func (s *stage) stranger() (connection.Client, connection.Credentials) {
 	s.t.Helper()
-	granted, err := s.catalogue.Server().Grant(world)
+	granted, err := s.registry.Server().Grant(world)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	client, _ := s.tricks.Catalogue.Client("meta_ads", true)
+	client, _ := s.tricks.PlatformRegistry.Client("meta_ads", true)
 	return client, connection.Credentials{Access: secret.New(granted["meta_ads"].AccessToken), App: connection.App{ID: "sandbox", Secret: secret.New("sandbox")}}
 }
 

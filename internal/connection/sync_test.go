@@ -195,7 +195,7 @@ func TestAccountsDuringRun(t *testing.T) {
 }
 
 func (s *stage) tiktok() string {
-	a, _ := s.catalogue.Server().Grant(world)
+	a, _ := s.registry.Server().Grant(world)
 	return a[sandbox.TikTokAds].AccountID
 }
 
@@ -310,7 +310,7 @@ func TestFailing(t *testing.T) {
 			}
 			return nil
 		}
-		s.tricks.Catalogue = &noEntities{s.tricks.Catalogue, &broken}
+		s.tricks.PlatformRegistry = &noEntities{s.tricks.PlatformRegistry, &broken}
 		var statuses []connection.Status
 		for range 3 {
 			if r := s.sync(recent); r.Status != connection.RunFailed {
@@ -329,12 +329,12 @@ func TestFailing(t *testing.T) {
 
 // noEntities are clients that cannot say what accounts have.
 type noEntities struct {
-	connection.Catalogue
+	connection.PlatformRegistry
 	broken *bool
 }
 
 func (c *noEntities) Client(platform string, sandbox bool) (connection.Client, bool) {
-	client, ok := c.Catalogue.Client(platform, sandbox)
+	client, ok := c.PlatformRegistry.Client(platform, sandbox)
 	return struct {
 		blind
 		connection.Grantor
