@@ -183,7 +183,7 @@ func wantDetail(t testing.TB, res *storetest.Answer, field, code string) {
 // tea is a prompt with enough facts for every channel.
 const tea = "Mountain green tea from Leaf & Co, hand-picked in spring, 20% off until Sunday. For people who love a quiet morning."
 
-// fakeProvider is a provider that does what a test says, and the catalogue that
+// fakeProvider is a provider that does what a test says, and the catalog that
 // knows it under the name of openai, beside the built-in one.
 type fakeProvider struct {
 	creative.ProviderCatalog
