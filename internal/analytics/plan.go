@@ -63,7 +63,7 @@ type Condition struct {
 }
 
 // DimensionVariant is the variant of a creative. It is for internal queries and
-// not in the catalogue: callers see variants in their creative.
+// not in the catalog: callers see variants in their creative.
 const DimensionVariant = "variant_id"
 
 // Plan is one query of the facts, validated and with all defaults set. The
@@ -74,7 +74,7 @@ type Plan struct {
 	// First and Last are the days, both included.
 	First, Last clock.Date
 	Granularity Granularity
-	// Dimensions are catalogue names. The family has all of them.
+	// Dimensions are catalog names. The family has all of them.
 	Dimensions []string
 	// Measures may be empty. Groups then only show that facts exist.
 	Measures []fact.Measure

@@ -56,7 +56,7 @@ type SchemaLimits struct {
 	FilterValues int `json:"filter_values"`
 }
 
-// Describe returns the schema of the catalogue.
+// Describe returns the schema of the catalog.
 func Describe() *Schema {
 	s := &Schema{
 		Metrics: Metrics, Granularities: Granularities, Presets: Presets, Comparisons: Comparisons,

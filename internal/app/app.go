@@ -137,7 +137,7 @@ type App struct {
 	FactsReplacement factsfile.Replacement
 	Uploads          *asset.Folder
 	Connections      *connection.Service
-	Catalogue        *registry.Catalogue
+	Platforms        *registry.Registry
 	Analytics        *analytics.Service
 	Ingest           *ingest.Service
 	Rates            *rates.Service
@@ -242,7 +242,7 @@ func (a *App) build(ctx context.Context) error {
 		return err
 	}
 	a.registerJobs()
-	a.Catalogue.WarnOfSunsets(c.Now(), c.Log)
+	a.Platforms.WarnOfSunsets(c.Now(), c.Log)
 	a.MasterKey = a.rotation()
 	if err := a.MasterKey.WarnMissing(ctx, c.Log); err != nil {
 		return err

@@ -10,7 +10,7 @@ import (
 func (a *App) buildConnections() error {
 	c := a.config
 	var err error
-	if a.Catalogue, err = registry.New(registry.Options{
+	if a.Platforms, err = registry.New(registry.Options{
 		Apps: c.OAuth, URLs: c.PlatformURLs, Sandbox: c.Sandbox, State: c.SandboxState, Now: c.Now, Sleep: c.Sleep,
 	}); err != nil {
 		return err
@@ -19,7 +19,7 @@ func (a *App) buildConnections() error {
 	parts := connection.Parts{
 		Store: a.DB.Connections(), Lock: a.DB.Lock, Runs: a.DB.Runs(), Links: a.DB.Links(), Facts: metrics.Connections{Engine: a.Facts},
 		Campaigns: a.Campaigns, Audiences: a.Audiences, Find: a.DB.Find,
-		Catalogue: a.Catalogue, Sandbox: a.Catalogue, PublicURL: c.PublicURL, HistoryDays: c.HistoryDays,
+		Registry: a.Platforms, Sandbox: a.Platforms, PublicURL: c.PublicURL, HistoryDays: c.HistoryDays,
 		SealState: grants.Seal, OpenState: grants.Open,
 		Now: c.Now, Random: c.Random, Log: c.Log,
 	}

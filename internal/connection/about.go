@@ -10,8 +10,8 @@ type Offer struct {
 // About lists what can be connected beside a sandbox.
 func (s *Service) About() []Offer {
 	var list []Offer
-	for _, a := range s.Catalogue.About() {
-		_, there := s.Catalogue.App(a.Platform)
+	for _, a := range s.Registry.About() {
+		_, there := s.Registry.App(a.Platform)
 		list = append(list, Offer{a, there})
 	}
 	return list

@@ -74,7 +74,7 @@ const (
 // lookback is for how many days figures of a platform may change.
 func (s *Service) lookback(platform string) int64 {
 	most := 0
-	for _, a := range s.Catalogue.About() {
+	for _, a := range s.Registry.About() {
 		if a.Platform == platform || platform == PlatformSandbox {
 			most = max(most, a.LookbackDays)
 		}
@@ -192,7 +192,7 @@ func (s *Service) missing(c *Connection) []string {
 	if c.Platform == PlatformSandbox || len(c.ScopesGranted) == 0 {
 		return list
 	}
-	client, _ := s.Catalogue.Client(c.Platform, false)
+	client, _ := s.Registry.Client(c.Platform, false)
 	wanted := client.About().Scopes
 	if c.WriteEnabled {
 		wanted = slices.Concat(wanted, client.About().WriteScopes)
@@ -238,7 +238,7 @@ func (s *Service) discover(ctx context.Context, c *Connection, ring PlatformCred
 		if !there {
 			continue
 		}
-		client, ok := s.Catalogue.Client(platform, c.Platform == PlatformSandbox)
+		client, ok := s.Registry.Client(platform, c.Platform == PlatformSandbox)
 		if !ok {
 			return fmt.Errorf("there is no client for %s", platform)
 		}
@@ -332,8 +332,8 @@ type Granting struct {
 
 // invite asks for a person to grant access.
 func (s *Service) invite(c *Connection, ch *Change) error {
-	app, ok := s.Catalogue.App(c.Platform)
-	client, _ := s.Catalogue.Client(c.Platform, false)
+	app, ok := s.Registry.App(c.Platform)
+	client, _ := s.Registry.Client(c.Platform, false)
 	grantor, can := client.(Grantor)
 	if !ok || !can {
 		return fault.New(fault.InvalidState, fmt.Sprintf("The server has no OAuth client for %s. Have the operator set one, or send credentials of your own.", c.Platform), fault.Detail{

@@ -185,7 +185,7 @@ func (s *Service) renew(ctx context.Context, c *Connection, platform string, k C
 // refresh gets new tokens. An empty one never takes the place of one that is
 // there.
 func (s *Service) refresh(ctx context.Context, c *Connection, platform string, k Credentials) (Credentials, error) {
-	client, there := s.Catalogue.Client(platform, c.Platform == PlatformSandbox)
+	client, there := s.Registry.Client(platform, c.Platform == PlatformSandbox)
 	grantor, ok := client.(Grantor)
 	if !there || !ok {
 		return k, &Error{Class: Revoked, Code: "no_refresh", Message: "Access to this platform cannot be renewed without a person."}
@@ -215,7 +215,7 @@ func (s *Service) app(c *Connection, platform string, k Credentials) OAuthClient
 	if c.Platform == PlatformSandbox {
 		return OAuthClient{ID: PlatformSandbox, Secret: secret.New(PlatformSandbox)}
 	}
-	a, _ := s.Catalogue.App(platform)
+	a, _ := s.Registry.App(platform)
 	return a
 }
 

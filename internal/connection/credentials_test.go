@@ -129,7 +129,7 @@ func TestRevoked(t *testing.T) {
 			t.Errorf("got %v, %v want nothing to be done", at, err)
 		}
 
-		s.catalogue.Server().ServeHTTP(discard{}, clearFaults(t))
+		s.registry.Server().ServeHTTP(discard{}, clearFaults(t))
 		s.reconnect(nil).OK()
 		s.Sync(s.id)
 		c = s.connection()
@@ -160,7 +160,7 @@ func TestDisconnect(t *testing.T) {
 		}
 		s.connections.Wait()
 		for _, platform := range []string{"google_ads", "meta_ads", "linkedin_ads", "tiktok_ads"} {
-			client, _ := s.faults.Catalogue.Client(platform, true)
+			client, _ := s.faults.PlatformRegistry.Client(platform, true)
 			for token := range tokens {
 				if _, err := client.Accounts(t.Context(), connection.Credentials{Access: secret.New(token), App: connection.OAuthClient{ID: "sandbox", Secret: secret.New("sandbox")}}); err == nil {
 					t.Errorf("%s: a token works that should have been given back", platform)

@@ -280,7 +280,7 @@ func (e *execution) client(account string) (Client, Credentials, bool) {
 		return nil, Credentials{}, false
 	}
 	k, there := e.ring[a.Platform]
-	client, known := e.s.Catalogue.Client(a.Platform, e.c.Platform == PlatformSandbox)
+	client, known := e.s.Registry.Client(a.Platform, e.c.Platform == PlatformSandbox)
 	return client, k, there && known
 }
 

@@ -39,7 +39,7 @@ type syncFixture struct {
 	connections *connection.Service
 	analytics   *analytics.Service
 	imports     *ingest.Service
-	catalogue   *registry.Catalogue
+	registry    *registry.Registry
 	// platforms is the address of the sandbox that simulates all platforms.
 	platforms string
 	// log contains the log lines of the service.
@@ -47,10 +47,10 @@ type syncFixture struct {
 	faults *platformFaults
 }
 
-// platformFaults makes the clients of platforms fail. It is the catalogue that
+// platformFaults makes the clients of platforms fail. It is the registry that
 // the service gets its clients from.
 type platformFaults struct {
-	connection.Catalogue
+	connection.PlatformRegistry
 	// report, status and refresh are called before the client. If one returns
 	// an error, so does the client.
 	report func(ctx context.Context, q connection.Report) error
@@ -72,7 +72,7 @@ type platformFaults struct {
 }
 
 func (c *platformFaults) Client(platform string, sandbox bool) (connection.Client, bool) {
-	client, ok := c.Catalogue.Client(platform, sandbox)
+	client, ok := c.PlatformRegistry.Client(platform, sandbox)
 	return &faultyClient{client, client.(connection.Grantor), c, platform}, ok
 }
 
@@ -179,13 +179,13 @@ func newSyncFixture(t *testing.T) *syncFixture {
 	})
 	refs := map[string]campaign.References{"audience_ids": s.DB.Audiences(), "creative_ids": s.DB.Creatives(), "connection_ids": s.DB.Connections()}
 	s.Campaigns = campaign.New(s.DB.Campaigns(), refs, s.analytics, now, rand.Reader)
-	s.catalogue = s.servePlatforms()
+	s.registry = s.servePlatforms()
 	ring, _, err := seal.OpenOrCreate(filepath.Join(t.TempDir(), "master.key"), rand.Reader)
 	s.must(err)
-	s.faults = &platformFaults{Catalogue: s.catalogue}
+	s.faults = &platformFaults{PlatformRegistry: s.registry}
 	s.connections = connection.New(connection.Parts{
 		Store: s.DB.Connections(), Lock: s.DB.Lock, Runs: s.DB.Runs(), Links: s.DB.Links(), Facts: metrics.Connections{Engine: facts},
-		Campaigns: s.Campaigns, Audiences: s.Audiences, Find: s.DB.Find, Catalogue: s.faults, Sandbox: s.catalogue, Vault: registry.Vault{Ring: ring},
+		Campaigns: s.Campaigns, Audiences: s.Audiences, Find: s.DB.Find, Registry: s.faults, Sandbox: s.registry, Vault: registry.Vault{Ring: ring},
 		PublicURL: "https://fanfare.test", HistoryDays: 730, Now: now, Random: rand.Reader, Log: slog.New(slog.NewTextHandler(&s.log, nil)),
 		SealState: func(plain []byte) string { return sealer.SealBytes("grant", plain) },
 		OpenState: func(text string) ([]byte, bool) { return sealer.OpenBytes("grant", text) },
@@ -197,9 +197,9 @@ func newSyncFixture(t *testing.T) *syncFixture {
 }
 
 // servePlatforms simulates every platform, also the real ones, with a sandbox.
-func (s *syncFixture) servePlatforms() *registry.Catalogue {
+func (s *syncFixture) servePlatforms() *registry.Registry {
 	s.t.Helper()
-	outside := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.catalogue.Server().ServeHTTP(w, r) }))
+	outside := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.registry.Server().ServeHTTP(w, r) }))
 	s.t.Cleanup(outside.Close)
 	s.platforms = outside.URL
 	o := registry.Options{
@@ -353,11 +353,11 @@ func (s *syncFixture) spendBy(dimension string) (sums map[string]string, warning
 func (s *syncFixture) truth(platform string, first clock.Date) string {
 	s.t.Helper()
 	sum := int64(0)
-	a, ok := s.catalogue.Server().Account(s.account(platform))
+	a, ok := s.registry.Server().Account(s.account(platform))
 	if !ok {
 		s.t.Fatalf("the sandbox does not know the account of %s", platform)
 	}
-	for _, d := range s.catalogue.Server().Truth(a, first, today).Families["base"] {
+	for _, d := range s.registry.Server().Truth(a, first, today).Families["base"] {
 		sum += *d.SpendMicros
 	}
 	return fact.Millionths(sum).String()
@@ -375,14 +375,14 @@ func (s *syncFixture) events(id string) (types []string) {
 // addFault makes the sandbox simulate a fault.
 func (s *syncFixture) addFault(r sandbox.FaultRule) {
 	s.t.Helper()
-	if err := s.catalogue.Server().AddFault(r); err != nil {
+	if err := s.registry.Server().AddFault(r); err != nil {
 		s.t.Fatal(err)
 	}
 }
 
 // calls counts the matching calls to the sandbox.
 func (s *syncFixture) calls(match func(e sandbox.Entry) bool) (n int) {
-	for _, e := range s.catalogue.Server().Journal() {
+	for _, e := range s.registry.Server().Journal() {
 		if match(e) {
 			n++
 		}
@@ -394,11 +394,11 @@ func (s *syncFixture) calls(match func(e sandbox.Entry) bool) (n int) {
 // to the same accounts.
 func (s *syncFixture) stranger() (connection.Client, connection.Credentials) {
 	s.t.Helper()
-	granted, err := s.catalogue.Server().Grant(sandboxAccounts)
+	granted, err := s.registry.Server().Grant(sandboxAccounts)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	client, _ := s.faults.Catalogue.Client("meta_ads", true)
+	client, _ := s.faults.PlatformRegistry.Client("meta_ads", true)
 	return client, connection.Credentials{Access: secret.New(granted["meta_ads"].AccessToken), App: connection.OAuthClient{ID: "sandbox", Secret: secret.New("sandbox")}}
 }
 

@@ -117,7 +117,7 @@ func (s *Service) Complete(ctx context.Context, v Visit) (d record.Doc, asked *G
 
 func (s *Service) grantee(c *Connection, g *Granting) *Grantee {
 	asks := &Grantee{Workspace: c.WorkspaceID, Platform: c.Platform, Connection: c.Name, Key: g.Key, Write: c.WriteEnabled}
-	for _, p := range s.Catalogue.About() {
+	for _, p := range s.Registry.About() {
 		if p.Platform == c.Platform {
 			asks.Platform = p.Name
 		}
@@ -127,9 +127,9 @@ func (s *Service) grantee(c *Connection, g *Granting) *Grantee {
 
 // trade gets credentials for a code.
 func (s *Service) trade(ctx context.Context, c *Connection, g *Granting, code string) (k Credentials, err error) {
-	client, _ := s.Catalogue.Client(c.Platform, false)
+	client, _ := s.Registry.Client(c.Platform, false)
 	grantor, can := client.(Grantor)
-	app, there := s.Catalogue.App(c.Platform)
+	app, there := s.Registry.App(c.Platform)
 	if !can || !there {
 		return k, errGrant("The server has no OAuth client for the platform any more.")
 	}
@@ -234,7 +234,7 @@ func (s *Service) Disconnect(ctx context.Context, cause record.Cause, id ident.I
 // revoke tells platforms that access is given back.
 func (s *Service) revoke(ctx context.Context, c *Connection, ring PlatformCredentials) {
 	for platform, k := range ring {
-		client, _ := s.Catalogue.Client(platform, c.Platform == PlatformSandbox)
+		client, _ := s.Registry.Client(platform, c.Platform == PlatformSandbox)
 		if grantor, can := client.(Grantor); can {
 			if err := grantor.Revoke(ctx, s.app(c, platform, k), k); err != nil {
 				s.Log.Warn("platform access revocation failed", "connection", c.ID, "platform", platform, "error", err)

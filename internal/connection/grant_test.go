@@ -206,7 +206,7 @@ func TestReconnect(t *testing.T) {
 func TestOwnTokens(t *testing.T) {
 	t.Parallel()
 	s := newSyncFixture(t)
-	granted, err := s.catalogue.Server().Grant(sandboxAccounts)
+	granted, err := s.registry.Server().Grant(sandboxAccounts)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -165,7 +165,7 @@ func (s *Service) unreadable(c *Connection, now clock.Instant) string {
 		if !a.Enabled {
 			off = append(off, a.ExternalID)
 		}
-		client, ok := s.Catalogue.Client(a.Platform, c.Platform == PlatformSandbox)
+		client, ok := s.Registry.Client(a.Platform, c.Platform == PlatformSandbox)
 		if !ok {
 			continue
 		}

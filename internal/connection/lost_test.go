@@ -31,7 +31,7 @@ func (s *syncFixture) lose(id string) (lost, resyncs bool) {
 func (s *syncFixture) linkedIn() {
 	s.t.Helper()
 	s.connections.HistoryDays = 120
-	granted, err := s.catalogue.Server().Grant(sandboxAccounts)
+	granted, err := s.registry.Server().Grant(sandboxAccounts)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -186,7 +186,7 @@ func TestLostPlatform(t *testing.T) {
 // reconnectLinkedIn grants access again.
 func (s *syncFixture) reconnectLinkedIn() {
 	s.t.Helper()
-	granted, err := s.catalogue.Server().Grant(sandboxAccounts)
+	granted, err := s.registry.Server().Grant(sandboxAccounts)
 	if err != nil {
 		s.t.Fatal(err)
 	}

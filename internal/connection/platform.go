@@ -228,8 +228,8 @@ func ClassOf(err error) Class {
 	return Transient
 }
 
-// Catalogue finds clients.
-type Catalogue interface {
+// PlatformRegistry finds the clients of ad platforms.
+type PlatformRegistry interface {
 	// About lists what can be connected, by name.
 	About() []About
 	// Client finds the one for a platform, as the connection reaches it: the

@@ -85,7 +85,7 @@ func (l *Link) ref(kind string) record.ExternalRef {
 // writes returns the client that writes the state of a link's campaign, and why
 // it must not, nil where it may.
 func (s *Service) writes(c *Connection, l *Link) (Client, *Error) {
-	client, there := s.Catalogue.Client(l.Platform, c.Platform == PlatformSandbox)
+	client, there := s.Registry.Client(l.Platform, c.Platform == PlatformSandbox)
 	switch {
 	case c.Status == StatusDisconnected:
 		return client, &Error{Class: Refused, Code: "connection_disconnected", Message: "The connection is disconnected, so states cannot be written."}

@@ -58,7 +58,7 @@ func (s *syncFixture) reported(what, id string, issues []string, delayed, failed
 // granted grants access again and writes the requested states.
 func (s *syncFixture) granted(id string) {
 	s.t.Helper()
-	s.catalogue.Server().ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(s.t.Context(), "DELETE", "http://sandbox/_sandbox/faults", http.NoBody))
+	s.registry.Server().ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(s.t.Context(), "DELETE", "http://sandbox/_sandbox/faults", http.NoBody))
 	s.reconnect(nil).OK()
 	want(s.t, "planned once access is back", true, slices.Contains(s.jobs(), record.JobPush))
 	if again, err := s.push(id, 1); again != nil || err != nil {

@@ -28,10 +28,10 @@ type Parts struct {
 	Audiences Linkable
 	// Find looks up records of a kind, including archived ones, and returns the
 	// record that facts link to.
-	Find      func(ctx context.Context, workspace ident.ID, kind string, ids []ident.ID) (map[ident.ID]ident.ID, error)
-	Catalogue Catalogue
-	Sandbox   Sandbox
-	Vault     Vault
+	Find     func(ctx context.Context, workspace ident.ID, kind string, ids []ident.ID) (map[ident.ID]ident.ID, error)
+	Registry PlatformRegistry
+	Sandbox  Sandbox
+	Vault    Vault
 	// SealState and OpenState make and read what a person carries to a
 	// platform and back; nobody else can make one.
 	SealState func(plain []byte) string

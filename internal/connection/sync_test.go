@@ -195,7 +195,7 @@ func TestAccountsDuringRun(t *testing.T) {
 }
 
 func (s *syncFixture) tiktok() string {
-	a, _ := s.catalogue.Server().Grant(sandboxAccounts)
+	a, _ := s.registry.Server().Grant(sandboxAccounts)
 	return a[sandbox.TikTokAds].AccountID
 }
 
@@ -311,7 +311,7 @@ func TestFailing(t *testing.T) {
 			}
 			return nil
 		}
-		s.faults.Catalogue = &noEntities{s.faults.Catalogue, &broken}
+		s.faults.PlatformRegistry = &noEntities{s.faults.PlatformRegistry, &broken}
 		var statuses []connection.Status
 		for range 3 {
 			if r := s.sync(recent); r.Status != connection.RunFailed {
@@ -330,12 +330,12 @@ func TestFailing(t *testing.T) {
 
 // noEntities are clients that cannot say what accounts have.
 type noEntities struct {
-	connection.Catalogue
+	connection.PlatformRegistry
 	broken *bool
 }
 
 func (c *noEntities) Client(platform string, sandbox bool) (connection.Client, bool) {
-	client, ok := c.Catalogue.Client(platform, sandbox)
+	client, ok := c.PlatformRegistry.Client(platform, sandbox)
 	return struct {
 		blind
 		connection.Grantor

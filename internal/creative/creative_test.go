@@ -183,7 +183,7 @@ func wantDetail(t testing.TB, res *storetest.Answer, field, code string) {
 const tea = "Mountain green tea from Leaf & Co, hand-picked in spring, 20% off until Sunday. For people who love a quiet morning."
 
 // fakeProvider is a provider whose behavior a test sets. It is also the
-// catalogue that returns it under the name openai, beside the built-in
+// catalog that returns it under the name openai, beside the built-in
 // provider.
 type fakeProvider struct {
 	creative.ProviderCatalog

@@ -368,7 +368,7 @@ func TestInternalErrorIsRetried(t *testing.T) {
 	want(t, "events", []string{"created", "ready"}, eventTypes(c, id))
 	// Where the caller waits for the built-in generator, nothing is left.
 	n := c.Int(`SELECT count(*) FROM creative WHERE workspace_id = $1`, string(c.Workspace))
-	c.Creatives.Providers = brokenCatalogue{a}
+	c.Creatives.Providers = brokenCatalog{a}
 	if res := generate(c, `{"prompt":"Mountain tea","provider":"composer"}`); !errors.Is(res.Err, errBroken) {
 		t.Errorf("got %v want %v", res.Err, errBroken)
 	}
@@ -403,10 +403,10 @@ func TestInternalErrorIsRetried(t *testing.T) {
 
 var errBroken = errors.New("broken")
 
-// brokenCatalogue opens nothing.
-type brokenCatalogue struct{ creative.ProviderCatalog }
+// brokenCatalog opens nothing.
+type brokenCatalog struct{ creative.ProviderCatalog }
 
-func (brokenCatalogue) Open(context.Context, ident.ID, string) (creative.OpenProvider, error) {
+func (brokenCatalog) Open(context.Context, ident.ID, string) (creative.OpenProvider, error) {
 	return creative.OpenProvider{}, errBroken
 }
 

@@ -77,7 +77,7 @@ var Measures = []string{
 }
 
 // Metrics has the names of all metrics: the measures and the metrics that are
-// computed from them. The catalogue in analytics defines each of them.
+// computed from them. The catalog in analytics defines each of them.
 var Metrics = append(slices.Clone(Measures),
 	"ctr", "cpc", "cpm", "cpa", "cpl", "cvr", "roas", "roi", "aov", "engagement_rate", "cpe", "cpv",
 	"video_completion_rate", "frequency", "delivery_rate", "bounce_rate", "open_rate", "unsubscribe_rate", "complaint_rate", "spend_share", "conversion_share", "pacing",

@@ -190,7 +190,7 @@ func (w *Service) Consent(authorize string) string {
 }
 
 // Sandbox returns the sandbox that simulates the platforms.
-func (w *Service) Sandbox() *sandbox.Server { return w.App.Catalogue.Server() }
+func (w *Service) Sandbox() *sandbox.Server { return w.App.Platforms.Server() }
 
 // Sync performs the next work of a connection: a sync run, if one is due.
 func (t *Tenant) Sync(id string) {

@@ -51,7 +51,7 @@ const (
 	callTimeout    = 2 * time.Minute
 )
 
-// Options are the settings of a Catalogue.
+// Options are the settings of a Registry.
 type Options struct {
 	// Apps are the OAuth clients of the operator, URLs the addresses of
 	// platforms that replace the vendors', both by platform.
@@ -66,8 +66,8 @@ type Options struct {
 	Sleep func(ctx context.Context, d time.Duration) error
 }
 
-// Catalogue returns the client of each platform.
-type Catalogue struct {
+// Registry returns the client of each platform.
+type Registry struct {
 	apps         map[string]connection.OAuthClient
 	real, played map[string]connection.Client
 	sandbox      transport.Doer
@@ -77,13 +77,13 @@ type Catalogue struct {
 }
 
 var (
-	_ connection.Catalogue = (*Catalogue)(nil)
-	_ connection.Sandbox   = (*Catalogue)(nil)
+	_ connection.PlatformRegistry = (*Registry)(nil)
+	_ connection.Sandbox          = (*Registry)(nil)
 )
 
-// New returns a catalogue. It sends no request.
-func New(o Options) (*Catalogue, error) {
-	c := &Catalogue{apps: o.Apps, real: map[string]connection.Client{}, played: map[string]connection.Client{}}
+// New returns a registry. It sends no request.
+func New(o Options) (*Registry, error) {
+	r := &Registry{apps: o.Apps, real: map[string]connection.Client{}, played: map[string]connection.Client{}}
 	origins, err := o.trustedOrigins()
 	if err != nil {
 		return nil, err
@@ -92,19 +92,19 @@ func New(o Options) (*Catalogue, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make client for platforms: %w", err)
 	}
-	c.sandbox, c.base = out, strings.TrimSuffix(o.Sandbox, "/")
+	r.sandbox, r.base = out, strings.TrimSuffix(o.Sandbox, "/")
 	if o.Sandbox == "" {
 		server, err := sandbox.New(sandbox.Options{Now: o.Now, State: o.State})
 		if err != nil {
 			return nil, fmt.Errorf("open sandbox: %w", err)
 		}
-		c.sandbox, c.base, c.inProcess = server, "http://sandbox", true
+		r.sandbox, r.base, r.inProcess = server, "http://sandbox", true
 	}
 	for _, p := range clients {
-		c.real[p.platform] = p.make(transport.Options{Base: strings.TrimSuffix(o.URLs[p.platform], "/"), Do: out, Now: o.Now, Sleep: o.Sleep})
-		c.played[p.platform] = p.make(transport.Options{Base: c.base + p.prefix, Do: c.sandbox, Now: o.Now, Sleep: o.Sleep})
+		r.real[p.platform] = p.make(transport.Options{Base: strings.TrimSuffix(o.URLs[p.platform], "/"), Do: out, Now: o.Now, Sleep: o.Sleep})
+		r.played[p.platform] = p.make(transport.Options{Base: r.base + p.prefix, Do: r.sandbox, Now: o.Now, Sleep: o.Sleep})
 	}
-	return c, nil
+	return r, nil
 }
 
 // trustedOrigins returns the addresses that the operator has configured: the
@@ -152,11 +152,11 @@ func originOf(raw string) (string, error) {
 	return u.Scheme + "://" + u.Host, nil
 }
 
-// About implements connection.Catalogue.
-func (c *Catalogue) About() []connection.About {
+// About implements connection.PlatformRegistry.
+func (r *Registry) About() []connection.About {
 	list := make([]connection.About, len(clients))
 	for i, p := range clients {
-		list[i] = c.real[p.platform].About()
+		list[i] = r.real[p.platform].About()
 	}
 	return list
 }
@@ -167,27 +167,27 @@ const sunsetNotice = 60
 
 // WarnOfSunsets warns the operator to update the server before a platform ends
 // an API version.
-func (c *Catalogue) WarnOfSunsets(now time.Time, log *slog.Logger) {
+func (r *Registry) WarnOfSunsets(now time.Time, log *slog.Logger) {
 	today := clock.DateIn(now, time.UTC)
-	for _, p := range c.About() {
+	for _, p := range r.About() {
 		if p.Sunset != nil && *p.Sunset-sunsetNotice <= today {
 			log.Warn("platform API version ends soon: update the server before its last day", "platform", p.Platform, "version", p.Version, "last_day", p.Sunset.String())
 		}
 	}
 }
 
-// Client implements connection.Catalogue.
-func (c *Catalogue) Client(platform string, sandbox bool) (connection.Client, bool) {
-	list := c.real
+// Client implements connection.PlatformRegistry.
+func (r *Registry) Client(platform string, sandbox bool) (connection.Client, bool) {
+	list := r.real
 	if sandbox {
-		list = c.played
+		list = r.played
 	}
 	client, there := list[platform]
 	return client, there
 }
 
-// App implements connection.Catalogue.
-func (c *Catalogue) App(platform string) (connection.OAuthClient, bool) {
+// App implements connection.PlatformRegistry.
+func (c *Registry) App(platform string) (connection.OAuthClient, bool) {
 	a, there := c.apps[platform]
 	return a, there
 }
@@ -204,9 +204,9 @@ type sandboxGrant struct {
 // Choice: the sandbox in this process gives every connection its own accounts
 // unless a seed is set, so that two workspaces do not show the same metrics. A
 // separate sandbox always has the accounts that it was started with.
-func (c *Catalogue) Open(ctx context.Context, w connection.SandboxOptions) (map[string]connection.Credentials, error) {
+func (r *Registry) Open(ctx context.Context, w connection.SandboxOptions) (map[string]connection.Credentials, error) {
 	seed := w.Seed
-	if seed == nil && c.inProcess {
+	if seed == nil && r.inProcess {
 		h := fnv.New64a()
 		_, _ = h.Write([]byte(w.Connection))
 		n := int64(h.Sum64() >> 12)
@@ -220,12 +220,12 @@ func (c *Catalogue) Open(ctx context.Context, w connection.SandboxOptions) (map[
 	if err != nil {
 		return nil, fmt.Errorf("write request: %w", err)
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base+"/_sandbox/grants", bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.base+"/_sandbox/grants", bytes.NewReader(body))
 	if err != nil {
 		return nil, fmt.Errorf("ask sandbox: %w", err)
 	}
 	req.Header.Set("Content-Type", "application/json")
-	resp, err := c.sandbox.Do(req)
+	resp, err := r.sandbox.Do(req)
 	if err != nil {
 		return nil, &connection.Error{Class: connection.Transient, Code: "unreachable", Message: "The sandbox could not be reached.", Cause: err}
 	}
@@ -240,10 +240,10 @@ func (c *Catalogue) Open(ctx context.Context, w connection.SandboxOptions) (map[
 	if err := json.Unmarshal(text, &answer); err != nil {
 		return nil, fmt.Errorf("read the answer of the sandbox: %w", err)
 	}
-	return c.toCredentials(answer.Data, clock.At(w.Now)), nil
+	return r.toCredentials(answer.Data, clock.At(w.Now)), nil
 }
 
-func (c *Catalogue) toCredentials(list map[string]sandboxGrant, now clock.Instant) map[string]connection.Credentials {
+func (r *Registry) toCredentials(list map[string]sandboxGrant, now clock.Instant) map[string]connection.Credentials {
 	ring := map[string]connection.Credentials{}
 	for platform, g := range list {
 		k := connection.Credentials{
@@ -260,8 +260,8 @@ func (c *Catalogue) toCredentials(list map[string]sandboxGrant, now clock.Instan
 }
 
 // Server returns the sandbox of this process, nil if it is separate.
-func (c *Catalogue) Server() *sandbox.Server {
-	server, _ := c.sandbox.(*sandbox.Server)
+func (r *Registry) Server() *sandbox.Server {
+	server, _ := r.sandbox.(*sandbox.Server)
 	return server
 }
 

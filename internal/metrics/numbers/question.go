@@ -147,7 +147,7 @@ func columnOf(dimension string) Column {
 	return Column(dimension)
 }
 
-// Translate translates a plan. It refuses names that the catalogue does not have,
+// Translate translates a plan. It refuses names that the catalog does not have,
 // because names become part of the SQL.
 func Translate(p *analytics.Plan, t *Texts) (*Question, error) {
 	if err := Check(p); err != nil {
@@ -202,7 +202,7 @@ func (q *Question) convert(p *analytics.Plan, t *Texts) {
 	}
 }
 
-// Check refuses a plan with a name that the catalogue does not have.
+// Check refuses a plan with a name that the catalog does not have.
 func Check(p *analytics.Plan) error {
 	if int(p.Family) >= len(fact.Families) {
 		return fmt.Errorf("there is no family %d", p.Family)

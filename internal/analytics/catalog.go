@@ -1,4 +1,4 @@
-// Package analytics defines the catalogue of metrics and dimensions, the query,
+// Package analytics defines the catalog of metrics and dimensions, the query,
 // and how sums of facts become an answer. It uses no SQL; store.go declares the
 // interfaces that it needs.
 package analytics
@@ -30,7 +30,7 @@ const (
 	Derived Additivity = "derived"
 )
 
-// Metric is one entry of the catalogue.
+// Metric is one entry of the catalog.
 type Metric struct {
 	Name        string     `json:"name"`
 	Label       string     `json:"label"`
@@ -73,7 +73,7 @@ func quotient(name, label, description, formula string, format Format, over, und
 	}
 }
 
-// Metrics is the catalogue in display order. The planner, the schema, the
+// Metrics is the catalog in display order. The planner, the schema, the
 // documentation and the console all use it.
 var Metrics = []Metric{
 	measure(fact.Impressions, "Impressions", "How often ads were shown.", FormatCount),
@@ -131,7 +131,7 @@ var Metrics = []Metric{
 	},
 }
 
-// metrics has the catalogue by name.
+// metrics has the catalog by name.
 var metrics = func() map[string]*Metric {
 	byName := map[string]*Metric{}
 	for i := range Metrics {
@@ -161,7 +161,7 @@ var (
 // Weekdays are the values of the dimension weekday, starting on Monday.
 var Weekdays = []string{"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"}
 
-// Dimensions is the catalogue of dimensions.
+// Dimensions is the catalog of dimensions.
 var Dimensions = []Dimension{
 	{Name: "campaign_id", Label: "Campaign", Description: "Our campaign; null where a platform's campaign is linked to none, with its own name as the label.", Identifies: true, families: everyFamily},
 	{Name: "campaign_name", Label: "Campaign name", Description: "Our name of the campaign, else the platform's.", families: everyFamily},

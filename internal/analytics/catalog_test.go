@@ -7,9 +7,9 @@ import (
 	"fanfare/internal/fact"
 )
 
-// TestCatalogueIsComplete checks that the catalogue defines every metric that
+// TestCatalogIsComplete checks that the catalog defines every metric that
 // other packages know by name, in the same order.
-func TestCatalogueIsComplete(t *testing.T) {
+func TestCatalogIsComplete(t *testing.T) {
 	t.Parallel()
 	var names []string
 	for _, m := range Metrics {
