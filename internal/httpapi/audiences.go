@@ -78,12 +78,11 @@ func (a *API) getAudienceMembers(ctx context.Context, r *request) (response, err
 }
 
 func (a *API) changeAudienceMembers(ctx context.Context, r *request) (response, error) {
-	var m audience.MemberChange
-	id, err := a.audiences().action(ctx, r, func(f *body.Reader) { m = audience.ReadMembers(f) })
+	id, err := r.recordID(ident.Audience)
 	if err != nil {
 		return response{}, err
 	}
-	d, err := a.Audiences.ChangeMembers(ctx, r.causeOnce(http.StatusOK), id, r.match(), m)
+	d, err := a.Audiences.ChangeMembers(ctx, r.causeOnce(http.StatusOK), id, r.match(), &r.object)
 	return found(d), err
 }
 
