@@ -13,16 +13,13 @@ import (
 	"fanfare/internal/store/storetest"
 )
 
-// options reads the body of an action; nil is none.
-func (s *stage) options(v any, read func(*body.Reader)) error {
+// options is the body of an action; nil is none.
+func (s *stage) options(v any) *body.Value {
 	s.t.Helper()
 	if v == nil {
 		v = "{}"
 	}
-	f := body.NewReader(storetest.Sent(s.t, v), false)
-	read(f)
-	f.Done()
-	return f.Err()
+	return storetest.Sent(s.t, v)
 }
 
 func (s *stage) connect(v any) *storetest.Answer {
@@ -35,13 +32,9 @@ func (s *stage) patch(v any) *storetest.Answer {
 	return s.Answer(s.connections.Update(s.t.Context(), s.Cause(), ident.ID(s.id), record.Match{}, storetest.Sent(s.t, v)))
 }
 
-func (s *stage) reconnect(v any) *storetest.Answer {
+func (s *stage) reconnect(v any, match ...string) *storetest.Answer {
 	s.t.Helper()
-	var given *connection.Given
-	if err := s.options(v, func(f *body.Reader) { given = connection.ReadGiven(f) }); err != nil {
-		return s.Answer(record.Doc{}, err)
-	}
-	return s.Answer(s.connections.Reconnect(s.t.Context(), s.Cause(), ident.ID(s.id), record.Match{}, given, home))
+	return s.Answer(s.connections.Reconnect(s.t.Context(), s.Cause(), ident.ID(s.id), record.ParseMatch(match), s.options(v), home))
 }
 
 func (s *stage) disconnect(purge bool) *storetest.Answer {
@@ -49,13 +42,9 @@ func (s *stage) disconnect(purge bool) *storetest.Answer {
 }
 
 // request asks for a sync.
-func (s *stage) request(v any) *storetest.Answer {
+func (s *stage) request(v any, match ...string) *storetest.Answer {
 	s.t.Helper()
-	var r connection.Request
-	if err := s.options(v, func(f *body.Reader) { r = connection.ReadRequest(f) }); err != nil {
-		return s.Answer(record.Doc{}, err)
-	}
-	return s.Answer(s.connections.Sync(s.t.Context(), s.Cause(), ident.ID(s.id), r))
+	return s.Answer(s.connections.Sync(s.t.Context(), s.Cause(), ident.ID(s.id), record.ParseMatch(match), s.options(v)))
 }
 
 func (s *stage) cancel(run ident.ID) *storetest.Answer {
@@ -63,13 +52,9 @@ func (s *stage) cancel(run ident.ID) *storetest.Answer {
 }
 
 // links takes a request to link or unlink what the connection has.
-func (s *stage) links(v any) *storetest.Answer {
+func (s *stage) links(v any, match ...string) *storetest.Answer {
 	s.t.Helper()
-	var r connection.LinkRequest
-	if err := s.options(v, func(f *body.Reader) { r = connection.ReadLinks(f) }); err != nil {
-		return s.Answer(record.Doc{}, err)
-	}
-	answer, err := s.connections.Link(s.t.Context(), s.Cause(), ident.ID(s.id), r)
+	answer, err := s.connections.Link(s.t.Context(), s.Cause(), ident.ID(s.id), record.ParseMatch(match), s.options(v))
 	return s.Answer(record.Doc{JSON: answer}, err)
 }
 

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"slices"
 
-	"fanfare/internal/body"
 	"fanfare/internal/connection"
 	"fanfare/internal/ident"
 	"fanfare/internal/record"
@@ -91,12 +90,11 @@ func (a *API) disconnectConnection(ctx context.Context, r *request) (response, e
 
 func (a *API) reconnectConnection(s *resource) handler {
 	return func(ctx context.Context, r *request) (response, error) {
-		var given *connection.Given
-		id, err := s.action(ctx, r, func(f *body.Reader) { given = connection.ReadGiven(f) })
+		id, err := r.recordID(s.prefix)
 		if err != nil {
 			return response{}, err
 		}
-		d, err := a.Connections.Reconnect(ctx, r.causeOnce(http.StatusOK), id, r.match(), given, r.workspaceDefaults())
+		d, err := a.Connections.Reconnect(ctx, r.causeOnce(http.StatusOK), id, r.match(), &r.object, r.workspaceDefaults())
 		return found(d), err
 	}
 }
@@ -182,12 +180,11 @@ func (a *API) listPlatforms(_ context.Context, r *request) (response, error) {
 
 func (a *API) linkEntities(s *resource) handler {
 	return func(ctx context.Context, r *request) (response, error) {
-		var req connection.LinkRequest
-		id, err := s.action(ctx, r, func(f *body.Reader) { req = connection.ReadLinks(f) })
+		id, err := r.recordID(s.prefix)
 		if err != nil {
 			return response{}, err
 		}
-		answer, err := a.Connections.Link(ctx, r.causeOnce(http.StatusOK), id, req)
+		answer, err := a.Connections.Link(ctx, r.causeOnce(http.StatusOK), id, r.match(), &r.object)
 		return response{status: http.StatusOK, data: answer}, err
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"strings"
 
-	"fanfare/internal/body"
 	"fanfare/internal/connection"
 	"fanfare/internal/ident"
 	"fanfare/internal/page"
@@ -30,12 +29,11 @@ func (a *API) syncRoutes() []route {
 
 func (a *API) syncConnection(s *resource) handler {
 	return func(ctx context.Context, r *request) (response, error) {
-		var req connection.Request
-		id, err := s.action(ctx, r, func(f *body.Reader) { req = connection.ReadRequest(f) })
+		id, err := r.recordID(s.prefix)
 		if err != nil {
 			return response{}, err
 		}
-		d, err := a.Connections.Sync(ctx, r.causeOnce(http.StatusAccepted), id, req)
+		d, err := a.Connections.Sync(ctx, r.causeOnce(http.StatusAccepted), id, r.match(), &r.object)
 		if err != nil {
 			return response{}, err
 		}
