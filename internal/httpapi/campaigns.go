@@ -136,16 +136,11 @@ func (a *API) act(ctx context.Context, r *request, id ident.ID, action campaign.
 }
 
 func (a *API) duplicateCampaign(ctx context.Context, r *request) (response, error) {
-	var name string
-	id, err := a.campaigns().action(ctx, r, func(f *body.Reader) {
-		if v := f.Text("name", body.Optional, 1, campaign.MaxName); v != nil {
-			name = *v
-		}
-	})
+	id, err := r.recordID(ident.Campaign)
 	if err != nil {
 		return response{}, err
 	}
-	d, err := a.Campaigns.Duplicate(ctx, r.causeOnce(http.StatusCreated), id, r.match(), name)
+	d, err := a.Campaigns.Duplicate(ctx, r.causeOnce(http.StatusCreated), id, r.match(), &r.object)
 	if err != nil {
 		return response{}, err
 	}
