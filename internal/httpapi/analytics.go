@@ -10,7 +10,6 @@ import (
 
 	"fanfare/internal/analytics"
 	"fanfare/internal/audience"
-	"fanfare/internal/body"
 	"fanfare/internal/campaign"
 	"fanfare/internal/connection"
 	"fanfare/internal/creative"
@@ -67,37 +66,14 @@ func (r *request) home() analytics.Workspace {
 }
 
 func (a *API) queryAnalytics(ctx context.Context, r *request) (response, error) {
-	f := body.NewReader(&r.object, false)
-	q := readAnalyticsQuery(f)
-	f.Done()
-	if f.Err() != nil {
-		// Report the invalid names and values of the readable members as well.
-		_, more := analytics.Resolve(q, r.home(), r.now)
-		for _, d := range more {
-			if !slices.ContainsFunc(f.Problems.List, func(had fault.Detail) bool { return overlaps(had.Field, d.Field) }) {
-				f.Problems.Add(d)
-			}
-		}
-		return response{}, f.Err()
-	}
-	answer, err := a.Analytics.Query(ctx, r.home(), q)
+	answer, err := a.Analytics.Query(ctx, r.home(), &r.object)
 	if err != nil {
 		return response{}, err
 	}
-	if q.DryRun {
+	if answer.Estimated() {
 		a.refundDay(r)
 	}
 	return answered(r, answer), nil
-}
-
-// overlaps reports whether two paths name the same member, or one lies in the
-// other.
-func overlaps(a, b string) bool {
-	in := func(outer, inner string) bool {
-		rest, ok := strings.CutPrefix(inner, outer)
-		return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
-	}
-	return in(a, b) || in(b, a)
 }
 
 // answered returns the answer as CSV or NDJSON if Accept names that type, and
