@@ -3,6 +3,7 @@ package connection_test
 import (
 	"testing"
 
+	"fanfare/internal/connection"
 	"fanfare/internal/fault"
 	"fanfare/internal/ident"
 	"fanfare/internal/record"
@@ -60,4 +61,42 @@ func TestActionRules(t *testing.T) {
 	actions["link"](own, `{}`, `"9"`).OK()
 	actions["reconnect"](own, `{}`).Fault(fault.InvalidState)
 	actions["reconnect"](own, `{}`, `"9"`).Fault(fault.PreconditionFailed)
+}
+
+// twoPlatforms is a catalogue of two platforms. The operator is registered with
+// the first.
+type twoPlatforms struct{ connection.Catalogue }
+
+func (twoPlatforms) About() []connection.About {
+	return []connection.About{
+		{Platform: "a", Name: "A", Version: "v1", LookbackDays: 30, HistoryDays: 90, Scopes: []string{"read"}, Capabilities: []string{"read_metrics", "push_status"}},
+		{Platform: "b", Name: "B", Version: "v2", LookbackDays: 7, HistoryDays: 400, Capabilities: []string{"read_metrics", "read_audiences"}},
+	}
+}
+
+func (twoPlatforms) App(platform string) (connection.App, bool) {
+	return connection.App{}, platform == "a"
+}
+
+// TestPlatforms checks that the sandbox can do what one of the platforms can.
+func TestPlatforms(t *testing.T) {
+	t.Parallel()
+	s := newWorld(t).Connections()
+	s.Catalogue = twoPlatforms{}
+	first, second := "v1", "v2"
+	credentials := []string{"access_token", "refresh_token", "client_id", "client_secret"}
+	want(t, "platforms", []connection.PlatformInfo{
+		{
+			Platform: "a", Name: "A", Auth: "oauth", Configured: true, APIVersion: &first, LookbackDays: 30, HistoryDays: 90, Scopes: []string{"read"},
+			Capabilities: []string{"read_metrics", "push_status"}, ConfigFields: []string{}, CredentialFields: credentials,
+		},
+		{
+			Platform: "b", Name: "B", Auth: "oauth", APIVersion: &second, LookbackDays: 7, HistoryDays: 400,
+			Capabilities: []string{"read_metrics", "read_audiences"}, ConfigFields: []string{}, CredentialFields: credentials,
+		},
+		{
+			Platform: "sandbox", Name: "Sandbox", Auth: "none", Configured: true, LookbackDays: 30, HistoryDays: 400, Scopes: []string{}, WriteScopes: []string{},
+			Capabilities: []string{"read_metrics", "push_status", "read_audiences"}, ConfigFields: []string{"seed", "currency", "timezone"}, CredentialFields: []string{},
+		},
+	}, s.Platforms())
 }

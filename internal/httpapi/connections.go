@@ -3,7 +3,6 @@ package httpapi
 import (
 	"context"
 	"net/http"
-	"slices"
 
 	"fanfare/internal/connection"
 	"fanfare/internal/ident"
@@ -131,51 +130,11 @@ func unpagedList[T any](list []T) (response, error) {
 	return res, nil
 }
 
-// platformInfo is a platform in the response of listPlatforms.
-type platformInfo struct {
-	Platform         string   `json:"platform"`
-	Name             string   `json:"name"`
-	Auth             string   `json:"auth"`
-	Configured       bool     `json:"configured"`
-	APIVersion       *string  `json:"api_version"`
-	SunsetOn         *string  `json:"sunset_on"`
-	LookbackDays     int      `json:"lookback_days"`
-	HistoryDays      int      `json:"history_days"`
-	Scopes           []string `json:"scopes"`
-	WriteScopes      []string `json:"write_scopes"`
-	Capabilities     []string `json:"capabilities"`
-	ConfigFields     []string `json:"config_fields"`
-	CredentialFields []string `json:"credential_fields"`
-}
-
 func (a *API) listPlatforms(_ context.Context, r *request) (response, error) {
 	if _, err := r.query(); err != nil {
 		return response{}, err
 	}
-	var list []platformInfo
-	sandbox := platformInfo{
-		Platform: connection.PlatformSandbox, Name: "Sandbox", Auth: "none", Configured: true, Scopes: []string{}, WriteScopes: []string{},
-		Capabilities: []string{}, ConfigFields: []string{"seed", "currency", "timezone"}, CredentialFields: []string{},
-	}
-	for _, p := range a.Connections.About() {
-		info := platformInfo{
-			Platform: p.Platform, Name: p.Name, Auth: "oauth", Configured: p.Configured, APIVersion: &p.Version, LookbackDays: p.LookbackDays, HistoryDays: p.HistoryDays,
-			Scopes: slices.Concat([]string{}, p.Scopes), WriteScopes: slices.Concat([]string{}, p.WriteScopes), Capabilities: slices.Concat([]string{}, p.Capabilities),
-			ConfigFields: []string{}, CredentialFields: []string{"access_token", "refresh_token", "client_id", "client_secret"},
-		}
-		if p.Sunset != nil {
-			day := p.Sunset.String()
-			info.SunsetOn = &day
-		}
-		list = append(list, info)
-		sandbox.LookbackDays, sandbox.HistoryDays = max(sandbox.LookbackDays, p.LookbackDays), max(sandbox.HistoryDays, p.HistoryDays)
-		for _, capability := range p.Capabilities {
-			if !slices.Contains(sandbox.Capabilities, capability) {
-				sandbox.Capabilities = append(sandbox.Capabilities, capability)
-			}
-		}
-	}
-	return unpagedList(append(list, sandbox))
+	return unpagedList(a.Connections.Platforms())
 }
 
 func (a *API) linkEntities(s *resource) handler {
