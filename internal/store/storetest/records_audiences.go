@@ -145,7 +145,7 @@ func (w *Fixture) audienceSteps() []Step {
 		{"audience.settled", false, func(ctx context.Context) error { return jobs.Done(ctx, claimed[1]) }},
 		{"audience.settled too", false, func(ctx context.Context) error { return jobs.Done(ctx, claimed[2]) }},
 		{"audience.insights", false, func(ctx context.Context) error {
-			_, err := s.Insights(ctx, w.Workspace, list, audience.Period{}, "workspace")
+			_, err := s.Insights(ctx, w.Workspace, list, audience.InsightsRequest{Timezone: "UTC"})
 			return err
 		}},
 		{"audience.list", false, w.listAudiences},
@@ -346,7 +346,7 @@ func recordsOverlaps(t *testing.T, w *Fixture) {
 	for range 20 {
 		listOf("One", 0, 1)
 	}
-	in, err := w.Audiences.Insights(t.Context(), w.Workspace, this, audience.Period{}, "workspace")
+	in, err := w.Audiences.Insights(t.Context(), w.Workspace, this, audience.InsightsRequest{Timezone: "UTC"})
 	w.must(err)
 	if len(in.Overlap) != 20 {
 		t.Fatalf("got %d overlaps want 20", len(in.Overlap))
