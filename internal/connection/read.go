@@ -5,7 +5,6 @@ import (
 
 	"fanfare/internal/body"
 	"fanfare/internal/fault"
-	"fanfare/internal/ident"
 	"fanfare/internal/record"
 	"fanfare/internal/secret"
 )
@@ -95,8 +94,8 @@ func readUpdate(f *body.Reader) (u Update) {
 	u.DataLostAt = f.Instant("data_lost_at")
 	u.DataComplete = f.Object.Get("data_lost_at") != nil && f.Object.Get("data_lost_at").Kind == body.KindNull
 	if n := f.Nested("sync", body.Optional); n != nil {
-		u.IntervalMinutes = n.Integer("interval_minutes", body.Optional, 15, 1440)
-		u.LookbackDays = n.Integer("lookback_days", body.Optional, 1, 90)
+		u.IntervalMinutes = n.Integer("interval_minutes", body.Optional, MinInterval, MaxInterval)
+		u.LookbackDays = n.Integer("lookback_days", body.Optional, MinLookback, MaxLookback)
 		n.Done("state", "current_run_id", "last_run_id", "last_success_at", "last_error", "next_run_at", "data_through", "backfilled_since")
 	}
 	for _, o := range f.Objects("accounts", MaxAccounts) {
@@ -179,8 +178,8 @@ func readLink(o *body.Reader) (l LinkWish) {
 	body.Set(&l.External, o.Text("external_id", body.Required, 1, MaxAccountID))
 	if v := o.Object.Get("record_id"); v != nil && v.Kind == body.KindNull {
 		o.Skip("record_id")
-	} else if id := o.Text("record_id", body.Required, 1, 64); id != nil {
-		l.Record = ident.ID(*id)
+	} else {
+		body.Set(&l.Record, o.ID("record_id", body.Required))
 	}
 	o.Done()
 	return l

@@ -38,6 +38,19 @@ const (
 	MaxBanned      = 100
 	MaxBannedWord  = 50
 	MaxSeed        = 1<<53 - 1
+
+	// Limits of the copy of a channel. MaxHeadline, MaxDescription, MaxBody and
+	// MaxBrandName apply to it too.
+	MaxHeadlines    = 15
+	MaxDescriptions = 5
+	MaxPrimaryText  = 5000
+	MaxShortText    = 500
+	MaxSubject      = 255
+	MaxPreheader    = 255
+	MaxScript       = 5000
+	MaxPaths        = 2
+	MaxPath         = 50
+
 	// DefaultVariants is the default number of variants.
 	DefaultVariants = 3
 )
