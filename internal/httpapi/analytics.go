@@ -59,14 +59,15 @@ func getAnalyticsSchema(_ context.Context, r *request) (response, error) {
 	return response{status: http.StatusOK, data: analytics.SchemaJSON}, nil
 }
 
-// home returns the fields of the caller's workspace that analytics needs.
-func (r *request) home() analytics.Workspace {
+// analyticsWorkspace returns the fields of the caller's workspace that analytics
+// needs.
+func (r *request) analyticsWorkspace() analytics.Workspace {
 	w := r.caller.Workspace
 	return analytics.NewWorkspace(w.ID, w.Timezone, w.Currency)
 }
 
 func (a *API) queryAnalytics(ctx context.Context, r *request) (response, error) {
-	answer, err := a.Analytics.Query(ctx, r.home(), &r.object)
+	answer, err := a.Analytics.Query(ctx, r.analyticsWorkspace(), &r.object)
 	if err != nil {
 		return response{}, err
 	}
@@ -157,7 +158,7 @@ func (a *API) report(rep *report) handler {
 			in.Limit = p.limit()
 		}
 		if err := p.err(); err != nil {
-			return response{}, mergeFaults(err, a.Analytics.Check(r.home(), in))
+			return response{}, mergeFaults(err, a.Analytics.Check(r.analyticsWorkspace(), in))
 		}
 		canonical := url.Values{}
 		for _, name := range filters {
@@ -173,7 +174,7 @@ func (a *API) report(rep *report) handler {
 			canonical, _ = url.ParseQuery(c.Params)
 			in = &analytics.Params{Kind: rep.kind, Limit: in.Limit, Cursor: &c.After.Text}
 		}
-		answer, err := a.Analytics.Report(ctx, r.home(), in)
+		answer, err := a.Analytics.Report(ctx, r.analyticsWorkspace(), in)
 		if err != nil {
 			return response{}, err
 		}

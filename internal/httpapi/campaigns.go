@@ -99,7 +99,7 @@ func (r *request) campaignDefaults() campaign.Defaults {
 
 func (a *API) launchCampaign(ctx context.Context, r *request) (response, error) {
 	var dry bool
-	id, err := a.campaigns().action(ctx, r, func(f *body.Reader) {
+	id, err := a.campaigns().readAction(ctx, r, func(f *body.Reader) {
 		if v := f.Flag("validate_only"); v != nil {
 			dry = *v
 		}
@@ -115,7 +115,7 @@ func (a *API) launchCampaign(ctx context.Context, r *request) (response, error) 
 }
 
 func (a *API) pauseCampaign(ctx context.Context, r *request) (response, error) {
-	id, err := a.campaigns().action(ctx, r, nil)
+	id, err := a.campaigns().readAction(ctx, r, nil)
 	if err != nil {
 		return response{}, err
 	}
@@ -123,7 +123,7 @@ func (a *API) pauseCampaign(ctx context.Context, r *request) (response, error) {
 }
 
 func (a *API) resumeCampaign(ctx context.Context, r *request) (response, error) {
-	id, err := a.campaigns().action(ctx, r, nil)
+	id, err := a.campaigns().readAction(ctx, r, nil)
 	if err != nil {
 		return response{}, err
 	}

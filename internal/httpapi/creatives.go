@@ -120,7 +120,7 @@ func (a *API) generateCreative(ctx context.Context, r *request) (response, error
 }
 
 func (a *API) retryCreative(ctx context.Context, r *request) (response, error) {
-	id, err := a.creatives().action(ctx, r, nil)
+	id, err := a.creatives().readAction(ctx, r, nil)
 	if err != nil {
 		return response{}, err
 	}

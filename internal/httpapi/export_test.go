@@ -126,7 +126,7 @@ func (a *API) Noter(workspace, path, agent string) func() {
 		http: &http.Request{Method: http.MethodGet, URL: &url.URL{Path: path}, Header: http.Header{"User-Agent": {agent}}}, now: a.Now(), status: http.StatusOK,
 		logCaller: &account.Caller{Workspace: account.Workspace{ID: ident.ID(workspace)}},
 	}
-	return func() { a.note(r) }
+	return func() { a.logRequest(r) }
 }
 
 // HoldUrgent takes n turns of critical requests for a workspace until release,

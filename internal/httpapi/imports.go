@@ -70,7 +70,7 @@ func (a *API) updateImport(ctx context.Context, r *request) (response, error) {
 func (a *API) commitImport(s *resource) handler {
 	return func(ctx context.Context, r *request) (response, error) {
 		var o ingest.Options
-		id, err := s.action(ctx, r, func(f *body.Reader) { body.Set(&o.SkipErrors, f.Flag("skip_errors")) })
+		id, err := s.readAction(ctx, r, func(f *body.Reader) { body.Set(&o.SkipErrors, f.Flag("skip_errors")) })
 		if err != nil {
 			return response{}, err
 		}
@@ -81,7 +81,7 @@ func (a *API) commitImport(s *resource) handler {
 
 func (a *API) undoImport(s *resource) handler {
 	return func(ctx context.Context, r *request) (response, error) {
-		id, err := s.action(ctx, r, nil)
+		id, err := s.readAction(ctx, r, nil)
 		if err != nil {
 			return response{}, err
 		}

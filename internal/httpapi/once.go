@@ -97,7 +97,7 @@ func (a *API) replay(ctx context.Context, r *request, workspace ident.ID, key, m
 		res.retryAfter = pollSeconds
 	}
 	if res.status != http.StatusOK {
-		res.location = r.place(answer.Resource)
+		res.location = r.recordPath(answer.Resource)
 	}
 	return res, true, nil
 }

@@ -78,10 +78,10 @@ type requestLogs struct {
 
 func newRequestLogs() *requestLogs { return &requestLogs{logs: map[ident.ID]*requestLog{}} }
 
-// note adds an answered request to the log.
+// logRequest adds an answered request to the log.
 // Choice: only requests with a key are logged. Users see their actions in the
 // console, and the audit log contains their changes.
-func (a *API) note(r *request) {
+func (a *API) logRequest(r *request) {
 	if r.logCaller == nil || r.status == 0 {
 		return
 	}
@@ -89,15 +89,15 @@ func (a *API) note(r *request) {
 	took := a.Now().Sub(r.now)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	e := l.place()
+	e := l.nextEntry()
 	e.id, e.at, e.took, e.key, e.code = r.id, r.now.UnixMicro(), took, r.logCaller.Key.ID, r.code
 	e.method, e.route, e.from, e.status = methodName(r.http.Method), r.route, r.from, int16(r.status)
 	e.write(r.http)
 }
 
-// place returns the entry for the next request: a new one, or the oldest one if
-// the log is full.
-func (l *requestLog) place() *entry {
+// nextEntry returns the entry for the next request: a new one, or the oldest one
+// if the log is full.
+func (l *requestLog) nextEntry() *entry {
 	n := len(l.entries)
 	if n == MaxLogged {
 		l.next = (l.next + 1) % n

@@ -119,7 +119,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 
 func (a *API) serve(r *request) {
 	a.SetNodeHeaders(r.w.Header(), r.http)
-	defer a.note(r)
+	defer a.logRequest(r)
 	defer a.recoverPanic(r)
 	path := r.http.URL.EscapedPath()
 	if err := target(r.http, path); err != nil {

@@ -38,13 +38,13 @@ func (a *API) syncConnection(s *resource) handler {
 			return response{}, err
 		}
 		res := found(d)
-		res.status, res.retryAfter, res.location = http.StatusAccepted, pollSeconds, r.place(d.ID())
+		res.status, res.retryAfter, res.location = http.StatusAccepted, pollSeconds, r.recordPath(d.ID())
 		return res, nil
 	}
 }
 
-// place returns the path of a record.
-func (r *request) place(id ident.ID) string {
+// recordPath returns the path of a record.
+func (r *request) recordPath(id ident.ID) string {
 	if strings.HasPrefix(string(id), ident.Sync+"_") {
 		return "/v1/syncs/" + string(id)
 	}
@@ -75,7 +75,7 @@ func (a *API) listSyncs(ctx context.Context, r *request) (response, error) {
 
 func (a *API) cancelSync(s *resource) handler {
 	return func(ctx context.Context, r *request) (response, error) {
-		id, err := s.action(ctx, r, nil)
+		id, err := s.readAction(ctx, r, nil)
 		if err != nil {
 			return response{}, err
 		}
