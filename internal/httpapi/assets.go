@@ -36,7 +36,7 @@ var (
 )
 
 func (a *API) uploadAsset(ctx context.Context, r *request) (response, error) {
-	d, err := a.Assets.Upload(ctx, r.causeOnce(http.StatusCreated), r.body)
+	d, err := a.Assets.Upload(ctx, r.idempotentCause(http.StatusCreated), r.body)
 	if err != nil {
 		return response{}, err
 	}
@@ -72,7 +72,7 @@ func (a *API) linkAsset(ctx context.Context, r *request) (response, error) {
 	if err != nil {
 		return response{}, err
 	}
-	d, err := a.Assets.Link(ctx, r.causeOnce(http.StatusOK), id, a.Origin(r.http)+linkPath, &r.object)
+	d, err := a.Assets.Link(ctx, r.idempotentCause(http.StatusOK), id, a.Origin(r.http)+linkPath, &r.object)
 	return found(d), err
 }
 

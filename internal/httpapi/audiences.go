@@ -45,7 +45,7 @@ func (a *API) audienceRoutes() []route {
 }
 
 func (a *API) createAudience(ctx context.Context, r *request) (response, error) {
-	d, err := a.Audiences.Create(ctx, r.causeOnce(http.StatusCreated), &r.object)
+	d, err := a.Audiences.Create(ctx, r.idempotentCause(http.StatusCreated), &r.object)
 	if err != nil {
 		return response{}, err
 	}
@@ -81,7 +81,7 @@ func (a *API) changeAudienceMembers(ctx context.Context, r *request) (response, 
 	if err != nil {
 		return response{}, err
 	}
-	d, err := a.Audiences.ChangeMembers(ctx, r.causeOnce(http.StatusOK), id, r.match(), &r.object)
+	d, err := a.Audiences.ChangeMembers(ctx, r.idempotentCause(http.StatusOK), id, r.match(), &r.object)
 	return found(d), err
 }
 

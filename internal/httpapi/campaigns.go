@@ -77,7 +77,7 @@ func (a *API) stopsCampaign(can func(*campaign.Campaign) bool) func(ctx context.
 }
 
 func (a *API) createCampaign(ctx context.Context, r *request) (response, error) {
-	d, err := a.Campaigns.Create(ctx, r.causeOnce(http.StatusCreated), &r.object, r.campaignDefaults())
+	d, err := a.Campaigns.Create(ctx, r.idempotentCause(http.StatusCreated), &r.object, r.campaignDefaults())
 	if err != nil {
 		return response{}, err
 	}
@@ -131,7 +131,7 @@ func (a *API) resumeCampaign(ctx context.Context, r *request) (response, error) 
 }
 
 func (a *API) act(ctx context.Context, r *request, id ident.ID, action campaign.Action) (response, error) {
-	d, err := a.Campaigns.Transition(ctx, r.causeOnce(http.StatusOK), id, r.match(), action)
+	d, err := a.Campaigns.Transition(ctx, r.idempotentCause(http.StatusOK), id, r.match(), action)
 	return found(d), err
 }
 
@@ -140,7 +140,7 @@ func (a *API) duplicateCampaign(ctx context.Context, r *request) (response, erro
 	if err != nil {
 		return response{}, err
 	}
-	d, err := a.Campaigns.Duplicate(ctx, r.causeOnce(http.StatusCreated), id, r.match(), &r.object)
+	d, err := a.Campaigns.Duplicate(ctx, r.idempotentCause(http.StatusCreated), id, r.match(), &r.object)
 	if err != nil {
 		return response{}, err
 	}

@@ -48,7 +48,7 @@ func (a *API) withNodeWarnings(handle func(context.Context, *request) (response,
 }
 
 func (a *API) createConnection(ctx context.Context, r *request) (response, error) {
-	d, err := a.Connections.Create(ctx, r.causeOnce(http.StatusCreated), &r.object, r.workspaceDefaults())
+	d, err := a.Connections.Create(ctx, r.idempotentCause(http.StatusCreated), &r.object, r.workspaceDefaults())
 	if err != nil {
 		return response{}, err
 	}
@@ -93,7 +93,7 @@ func (a *API) reconnectConnection(s *resource) handler {
 		if err != nil {
 			return response{}, err
 		}
-		d, err := a.Connections.Reconnect(ctx, r.causeOnce(http.StatusOK), id, r.match(), &r.object, r.workspaceDefaults())
+		d, err := a.Connections.Reconnect(ctx, r.idempotentCause(http.StatusOK), id, r.match(), &r.object, r.workspaceDefaults())
 		return found(d), err
 	}
 }
@@ -143,7 +143,7 @@ func (a *API) linkEntities(s *resource) handler {
 		if err != nil {
 			return response{}, err
 		}
-		answer, err := a.Connections.Link(ctx, r.causeOnce(http.StatusOK), id, r.match(), &r.object)
+		answer, err := a.Connections.Link(ctx, r.idempotentCause(http.StatusOK), id, r.match(), &r.object)
 		return response{status: http.StatusOK, data: answer}, err
 	}
 }

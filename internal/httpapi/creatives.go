@@ -94,7 +94,7 @@ func (a *API) getCreative(ctx context.Context, r *request) (response, error) {
 }
 
 func (a *API) createCreative(ctx context.Context, r *request) (response, error) {
-	d, err := a.Creatives.Create(ctx, r.causeOnce(http.StatusCreated), &r.object)
+	d, err := a.Creatives.Create(ctx, r.idempotentCause(http.StatusCreated), &r.object)
 	if err != nil {
 		return response{}, err
 	}
@@ -111,7 +111,7 @@ func (a *API) updateCreative(ctx context.Context, r *request) (response, error) 
 }
 
 func (a *API) generateCreative(ctx context.Context, r *request) (response, error) {
-	cause := r.causeOnce(http.StatusCreated)
+	cause := r.idempotentCause(http.StatusCreated)
 	d, now, err := a.Creatives.Generate(ctx, cause, &r.object)
 	if err != nil {
 		return response{}, err
@@ -124,7 +124,7 @@ func (a *API) retryCreative(ctx context.Context, r *request) (response, error) {
 	if err != nil {
 		return response{}, err
 	}
-	cause := r.causeOnce(http.StatusOK)
+	cause := r.idempotentCause(http.StatusOK)
 	d, now, err := a.Creatives.Regenerate(ctx, cause, id, r.match())
 	if err != nil {
 		return response{}, err

@@ -51,7 +51,7 @@ func (a *API) createImport(ctx context.Context, r *request) (response, error) {
 	if err := p.err(); err != nil {
 		return response{}, err
 	}
-	d, err := a.Ingest.Upload(ctx, r.causeOnce(http.StatusCreated), u)
+	d, err := a.Ingest.Upload(ctx, r.idempotentCause(http.StatusCreated), u)
 	if err != nil {
 		return response{}, asParameters(err, importParams)
 	}
@@ -74,7 +74,7 @@ func (a *API) commitImport(s *resource) handler {
 		if err != nil {
 			return response{}, err
 		}
-		d, err := a.Ingest.Commit(ctx, r.causeOnce(http.StatusOK), id, r.match(), o)
+		d, err := a.Ingest.Commit(ctx, r.idempotentCause(http.StatusOK), id, r.match(), o)
 		return found(d), err
 	}
 }
@@ -85,7 +85,7 @@ func (a *API) undoImport(s *resource) handler {
 		if err != nil {
 			return response{}, err
 		}
-		d, err := a.Ingest.Undo(ctx, r.causeOnce(http.StatusOK), id, r.match())
+		d, err := a.Ingest.Undo(ctx, r.idempotentCause(http.StatusOK), id, r.match())
 		return found(d), err
 	}
 }

@@ -106,6 +106,6 @@ func (a *API) openCursor(r *request, text string, sent *params, canonical url.Va
 }
 
 func (a *API) setRates(ctx context.Context, r *request) (response, error) {
-	d, err := a.Rates.Set(ctx, r.causeOnce(http.StatusOK), &r.object)
+	d, err := a.Rates.Set(ctx, r.idempotentCause(http.StatusOK), &r.object)
 	return found(d), err
 }

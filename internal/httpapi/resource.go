@@ -105,7 +105,7 @@ func (s *resource) restoreRecord(ctx context.Context, r *request) (response, err
 	if err != nil {
 		return response{}, err
 	}
-	d, err := s.restore(ctx, r.causeOnce(http.StatusOK), id, r.match())
+	d, err := s.restore(ctx, r.idempotentCause(http.StatusOK), id, r.match())
 	return found(d), err
 }
 

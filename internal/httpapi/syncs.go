@@ -33,7 +33,7 @@ func (a *API) syncConnection(s *resource) handler {
 		if err != nil {
 			return response{}, err
 		}
-		d, err := a.Connections.Sync(ctx, r.causeOnce(http.StatusAccepted), id, r.match(), &r.object)
+		d, err := a.Connections.Sync(ctx, r.idempotentCause(http.StatusAccepted), id, r.match(), &r.object)
 		if err != nil {
 			return response{}, err
 		}
@@ -79,7 +79,7 @@ func (a *API) cancelSync(s *resource) handler {
 		if err != nil {
 			return response{}, err
 		}
-		d, err := a.Connections.Cancel(ctx, r.causeOnce(http.StatusOK), id, r.match())
+		d, err := a.Connections.Cancel(ctx, r.idempotentCause(http.StatusOK), id, r.match())
 		return found(d), err
 	}
 }
