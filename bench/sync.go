@@ -151,7 +151,9 @@ func (s *sandboxConnection) connect() {
 // syncAll syncs all days again and returns the number of rows.
 func (s *sandboxConnection) syncAll() int64 {
 	ctx := context.Background()
-	d, err := s.app.Connections.Sync(ctx, s.cause, s.id, connection.Request{Mode: connection.ModeFull, Streams: []string{connection.StreamMetrics}})
+	sent, err := body.FromGo(map[string]any{"mode": connection.ModeFull, "streams": []string{connection.StreamMetrics}})
+	check(err)
+	d, err := s.app.Connections.Sync(ctx, s.cause, s.id, record.Match{}, sent)
 	check(err)
 	var run connection.Run
 	check(json.Unmarshal(d.JSON, &run))

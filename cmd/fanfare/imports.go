@@ -19,6 +19,7 @@ import (
 
 	"fanfare/internal/account"
 	"fanfare/internal/app"
+	"fanfare/internal/body"
 	"fanfare/internal/connection"
 	"fanfare/internal/control"
 	"fanfare/internal/fact"
@@ -131,11 +132,14 @@ func upload(ctx context.Context, imports *ingest.Service, w account.Workspace, c
 	if err := json.Unmarshal(d.JSON, &i); err != nil {
 		return d, fmt.Errorf("decode import: %w", err)
 	}
-	change := ingest.ImportPatch{Mapping: in.Mapping}
-	if in.DateFormat != "" {
-		change.DateFormat = &in.DateFormat
+	patch, err := body.FromGo(struct {
+		Mapping    map[string]string `json:"mapping,omitzero"`
+		DateFormat string            `json:"date_format,omitzero"`
+	}{in.Mapping, in.DateFormat})
+	if err != nil {
+		return d, fmt.Errorf("encode options: %w", err)
 	}
-	return imports.Revise(ctx, cause, i.ID, record.Match{}, change)
+	return imports.Update(ctx, cause, i.ID, record.Match{}, patch)
 }
 
 func readLimited(file string) ([]byte, error) {

@@ -28,6 +28,8 @@ type Answer struct {
 
 	totalRows *int
 	cached    bool
+	// estimated is true for the answer of a dry run.
+	estimated bool
 
 	report *reportOptions
 	// records are the records that a report's rows are about.
@@ -36,6 +38,9 @@ type Answer struct {
 
 // Next returns the cursor of the next page, empty on the last.
 func (a *Answer) Next() string { return a.next }
+
+// Estimated reports whether the query was a dry run, which has no rows.
+func (a *Answer) Estimated() bool { return a.estimated }
 
 // WarningCodes returns the distinct codes of the warnings, in their order.
 // Formats without meta carry them in a header.

@@ -143,7 +143,7 @@ func TestResultRows(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			a, err := smallFacts(t).service().Query(t.Context(), wks, test.query)
+			a, err := smallFacts(t).service().run(t.Context(), wks, test.query)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -163,7 +163,7 @@ func TestResultRows(t *testing.T) {
 
 func TestCSV(t *testing.T) {
 	t.Parallel()
-	a, err := smallFacts(t).service().Query(t.Context(), wks, october(Query{
+	a, err := smallFacts(t).service().run(t.Context(), wks, october(Query{
 		Metrics: []string{"spend", "clicks"}, Dimensions: []string{"campaign_id", "channel"}, Granularity: new("month"), Compare: &Compare{To: "previous_period"},
 	}))
 	if err != nil {
@@ -188,7 +188,7 @@ func TestMeta(t *testing.T) {
 	m := smallFacts(t)
 	m.connections[0].DataThrough = new(day(t, "2026-10-08"))
 	m.connections[1].StaleAfter, m.connections[1].Sandbox = time.Hour, true
-	a, err := m.service().Query(t.Context(), wks, october(Query{Metrics: []string{"reach", "spend", "conversions"}, Dimensions: []string{"tag"}}))
+	a, err := m.service().run(t.Context(), wks, october(Query{Metrics: []string{"reach", "spend", "conversions"}, Dimensions: []string{"tag"}}))
 	if err != nil {
 		t.Fatal(err)
 	}

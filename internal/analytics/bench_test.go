@@ -39,7 +39,7 @@ func benchmark(b *testing.B, n int, q *Query) {
 	var buffer []byte
 	b.ReportAllocs()
 	for b.Loop() {
-		a, err := s.Query(b.Context(), wks, q)
+		a, err := s.run(b.Context(), wks, q)
 		if err != nil {
 			b.Fatal(err)
 		}

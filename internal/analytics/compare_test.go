@@ -87,7 +87,7 @@ func TestCompareListsBothPeriods(t *testing.T) {
 			t.Parallel()
 			m := stoppedCampaign(t)
 			s := m.service()
-			a, err := s.Query(t.Context(), wks, test.query)
+			a, err := s.run(t.Context(), wks, test.query)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -96,7 +96,7 @@ func TestCompareListsBothPeriods(t *testing.T) {
 			}
 			test.query.Limit = new(int64(1))
 			for i := range test.want {
-				a, err := s.Query(t.Context(), wks, test.query)
+				a, err := s.run(t.Context(), wks, test.query)
 				if err != nil {
 					t.Fatal(err)
 				}

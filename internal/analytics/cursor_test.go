@@ -64,42 +64,42 @@ func TestCursors(t *testing.T) {
 	m := smallFacts(t)
 	s := m.service()
 	query := october(Query{Metrics: []string{"clicks"}, Granularity: new("day"), Limit: new(int64(3))})
-	first, err := s.Query(t.Context(), wks, query)
+	first, err := s.run(t.Context(), wks, query)
 	if err != nil || first.Next() == "" {
 		t.Fatalf("got %v, %q want a cursor", err, first.Next())
 	}
 	cursor := new(first.Next())
-	bare, err := s.Query(t.Context(), wks, &Query{Cursor: cursor, Limit: new(int64(4))})
+	bare, err := s.run(t.Context(), wks, &Query{Cursor: cursor, Limit: new(int64(4))})
 	if err != nil || bare.Next() != "" || len(bare.rows) != 4 {
 		t.Fatalf("got %v, %d rows want the other 4", err, len(bare.rows))
 	}
 	again := *query
 	again.Limit, again.Cursor = new(int64(2)), cursor
-	if same, err := s.Query(t.Context(), wks, &again); err != nil || len(same.rows) != 2 {
+	if same, err := s.run(t.Context(), wks, &again); err != nil || len(same.rows) != 2 {
 		t.Errorf("the same query with another limit: got %v", err)
 	}
 	other := *query
 	other.Metrics, other.Cursor = []string{"spend"}, cursor
-	if _, err := s.Query(t.Context(), wks, &other); cursorCode(err) != "cursor_query_mismatch" {
+	if _, err := s.run(t.Context(), wks, &other); cursorCode(err) != "cursor_query_mismatch" {
 		t.Errorf("another query: got %v", err)
 	}
 	foreign := Workspace{ID: ident.Make(ident.Workspace, noon, 99), Timezone: "UTC", Currency: "EUR"}
-	if _, err := s.Query(t.Context(), foreign, &Query{Cursor: cursor}); cursorCode(err) != "cursor_malformed" {
+	if _, err := s.run(t.Context(), foreign, &Query{Cursor: cursor}); cursorCode(err) != "cursor_malformed" {
 		t.Errorf("another workspace: got %v", err)
 	}
 	if _, err := s.Report(t.Context(), wks, &Params{Kind: KindCampaigns, Cursor: cursor}); cursorCode(err) != "cursor_malformed" {
 		t.Errorf("another operation: got %v", err)
 	}
 	for _, broken := range []string{"", "x", *cursor + "00", s.Seal(wks.ID, []byte("\nres_1\n-1\nx"))} {
-		if _, err := s.Query(t.Context(), wks, &Query{Cursor: &broken}); cursorCode(err) == "" || !fault.Is(err, fault.InvalidCursor) && broken != *cursor+"00" {
+		if _, err := s.run(t.Context(), wks, &Query{Cursor: &broken}); cursorCode(err) == "" || !fault.Is(err, fault.InvalidCursor) && broken != *cursor+"00" {
 			t.Errorf("%q: got %v want invalid_cursor", broken, err)
 		}
 	}
-	if _, err := s.Query(t.Context(), wks, &Query{Cursor: cursor, Limit: new(int64(0))}); !fault.Is(err, fault.ValidationFailed) {
+	if _, err := s.run(t.Context(), wks, &Query{Cursor: cursor, Limit: new(int64(0))}); !fault.Is(err, fault.ValidationFailed) {
 		t.Errorf("limit 0: got %v want validation_failed", err)
 	}
 	m.now = m.now.Add(resultTTL)
-	if _, err := s.Query(t.Context(), wks, &Query{Cursor: cursor}); cursorCode(err) != "cursor_expired" {
+	if _, err := s.run(t.Context(), wks, &Query{Cursor: cursor}); cursorCode(err) != "cursor_expired" {
 		t.Errorf("expired: got %v", err)
 	}
 	if k := m.stored[first.storedID(t, s)]; k.ExpiresAt != clock.At(noon.Add(15*time.Minute)) || len(k.Rows) != 7 {
@@ -138,7 +138,7 @@ func TestCatchUpForRecords(t *testing.T) {
 			{Query{Metrics: []string{"spend"}, Filters: &Filter{Not: campaigns}}, 1},
 		} {
 			caughtUp = 0
-			if _, err := s.Query(t.Context(), wks, october(tt.query)); err != nil || caughtUp != tt.want {
+			if _, err := s.run(t.Context(), wks, october(tt.query)); err != nil || caughtUp != tt.want {
 				t.Errorf("%+v: got %d updates, %v want %d", tt.query, caughtUp, err, tt.want)
 			}
 		}
@@ -146,7 +146,7 @@ func TestCatchUpForRecords(t *testing.T) {
 			<-ctx.Done()
 			return ctx.Err()
 		}
-		if _, err := s.Query(t.Context(), wks, october(Query{Metrics: []string{"spend"}, Dimensions: []string{"campaign_id"}})); !fault.Is(err, fault.Unavailable) {
+		if _, err := s.run(t.Context(), wks, october(Query{Metrics: []string{"spend"}, Dimensions: []string{"campaign_id"}})); !fault.Is(err, fault.Unavailable) {
 			t.Errorf("behind a write that does not end: got %v want unavailable", err)
 		}
 	})

@@ -52,7 +52,7 @@ func TestQueryTooBroad(t *testing.T) {
 	query := october(Query{Metrics: []string{"spend"}})
 	for failure, want := range map[error]string{ErrTooMany: "rows", ErrTooLarge: "magnitude"} {
 		m.before = func(context.Context, *Plan) error { return fmt.Errorf("engine: %w", failure) }
-		if _, err := m.service().Query(t.Context(), wks, query); bound(err) != want {
+		if _, err := m.service().run(t.Context(), wks, query); bound(err) != want {
 			t.Errorf("got %v want query_too_broad with bound %s", err, want)
 		}
 	}
@@ -61,14 +61,14 @@ func TestQueryTooBroad(t *testing.T) {
 		m.rows = append(m.rows, fact.Row{Source: metaAds, Date: day(t, "2026-10-01"), Channel: "social", Campaign: fact.Entity{ExternalID: fmt.Sprint(i)}})
 	}
 	long := &Query{Metrics: []string{"spend"}, Dimensions: []string{"campaign_id"}, Granularity: new("day"), Range: &Range{Preset: new("lifetime")}}
-	if _, err := m.service().Query(t.Context(), wks, long); bound(err) != "rows" {
+	if _, err := m.service().run(t.Context(), wks, long); bound(err) != "rows" {
 		t.Errorf("got %v want query_too_broad with bound rows", err)
 	}
 	m.rows = []fact.Row{{Source: metaAds, Date: day(t, "2026-10-01"), Channel: "social"}, {Source: metaAds, Date: day(t, "2026-10-01"), Channel: "search"}}
 	for i := range m.rows {
 		m.rows[i].Values.Set(fact.Clicks, 5e18)
 	}
-	if _, err := m.service().Query(t.Context(), wks, october(Query{Metrics: []string{"clicks"}, Dimensions: []string{"channel"}})); bound(err) != "magnitude" {
+	if _, err := m.service().run(t.Context(), wks, october(Query{Metrics: []string{"clicks"}, Dimensions: []string{"channel"}})); bound(err) != "magnitude" {
 		t.Errorf("got %v want query_too_broad with bound magnitude", err)
 	}
 }
@@ -81,7 +81,7 @@ func TestQueryTimeout(t *testing.T) {
 			<-ctx.Done()
 			return ctx.Err()
 		}
-		if _, err := m.service().Query(t.Context(), wks, october(Query{Metrics: []string{"spend"}})); bound(err) != "seconds" {
+		if _, err := m.service().run(t.Context(), wks, october(Query{Metrics: []string{"spend"}})); bound(err) != "seconds" {
 			t.Errorf("got %v want query_too_broad with bound seconds", err)
 		}
 		// A wait for other workspaces does not count.
@@ -90,12 +90,12 @@ func TestQueryTimeout(t *testing.T) {
 			time.Sleep(wait)
 			return nil
 		}
-		if _, err := m.service().Query(t.Context(), wks, october(Query{Metrics: []string{"spend"}})); bound(err) != "seconds" || time.Since(start) != maxWait+queryTimeout {
+		if _, err := m.service().run(t.Context(), wks, october(Query{Metrics: []string{"spend"}})); bound(err) != "seconds" || time.Since(start) != maxWait+queryTimeout {
 			t.Errorf("got %v after %v want query_too_broad with bound seconds after 15s", err, time.Since(start))
 		}
 		busy := fault.New(fault.Unavailable, "busy")
 		m.begin = func(time.Duration) error { return busy }
-		if _, err := m.service().Query(t.Context(), wks, october(Query{Metrics: []string{"spend"}})); !errors.Is(err, busy) {
+		if _, err := m.service().run(t.Context(), wks, october(Query{Metrics: []string{"spend"}})); !errors.Is(err, busy) {
 			t.Errorf("got %v want %v", err, busy)
 		}
 		if _, err := m.service().Ranking(t.Context(), wks, "spend", nil, nil); !errors.Is(err, busy) {
@@ -104,12 +104,12 @@ func TestQueryTimeout(t *testing.T) {
 		m.begin = nil
 		hurried, stop := context.WithTimeout(t.Context(), time.Second)
 		defer stop()
-		if _, err := m.service().Query(hurried, wks, october(Query{Metrics: []string{"spend"}})); !errors.Is(err, context.DeadlineExceeded) || bound(err) == "seconds" {
+		if _, err := m.service().run(hurried, wks, october(Query{Metrics: []string{"spend"}})); !errors.Is(err, context.DeadlineExceeded) || bound(err) == "seconds" {
 			t.Errorf("got %v want what the caller's context says", err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(time.Second, cancel)
-		if _, err := m.service().Query(ctx, wks, october(Query{Metrics: []string{"spend"}})); !errors.Is(err, context.Canceled) || bound(err) == "seconds" {
+		if _, err := m.service().run(ctx, wks, october(Query{Metrics: []string{"spend"}})); !errors.Is(err, context.Canceled) || bound(err) == "seconds" {
 			t.Errorf("got %v want what the caller's context says", err)
 		}
 	})

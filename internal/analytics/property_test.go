@@ -121,7 +121,7 @@ type shownFigures struct {
 
 func runQuery(t rapid.TB, m *memoryFacts, q *Query) decodedRow {
 	t.Helper()
-	a, err := m.service().Query(context.Background(), wks, q)
+	a, err := m.service().run(context.Background(), wks, q)
 	if err != nil {
 		t.Fatalf("query: %v", err)
 	}
@@ -307,7 +307,7 @@ func TestPages(t *testing.T) {
 		}
 		q.Include.TotalRows = new(true)
 		whole := runQuery(t, m, q)
-		unpaged, err := m.service().Query(context.Background(), wks, q)
+		unpaged, err := m.service().run(context.Background(), wks, q)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -316,7 +316,7 @@ func TestPages(t *testing.T) {
 		var rows, lines []string
 		s := m.service()
 		for {
-			a, err := s.Query(context.Background(), wks, q)
+			a, err := s.run(context.Background(), wks, q)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -405,7 +405,7 @@ func TestAnswerOrderIsStable(t *testing.T) {
 		q.Include.EmptyRows = new(len(q.Dimensions) == 1 && q.Dimensions[0] == "campaign_id")
 		var first string
 		for range 4 {
-			a, err := m.service().Query(context.Background(), wks, q)
+			a, err := m.service().run(context.Background(), wks, q)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -88,7 +88,7 @@ func (s *Service) Report(ctx context.Context, w Workspace, p *Params) (*Answer, 
 	if len(problems) > 0 {
 		return nil, s.Check(w, p)
 	}
-	a, err := s.Query(ctx, w, q)
+	a, err := s.run(ctx, w, q)
 	if f := (*fault.Error)(nil); errors.As(err, &f) && len(f.Details) > 0 && f.Details[0].In == "body" {
 		return nil, invalidParameters(f.Details)
 	}

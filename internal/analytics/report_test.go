@@ -196,7 +196,7 @@ func TestReportsEqualQueries(t *testing.T) {
 			}
 			p = &Params{Kind: kind, Limit: 2, Cursor: new(a.Next())}
 		}
-		query, err := s.Query(context.Background(), wks, &Query{
+		query, err := s.run(context.Background(), wks, &Query{
 			Metrics: []string{"clicks", "spend"}, Dimensions: []string{subjects[kind].dimension}, Range: &Range{Start: &start, End: &end}, OrderBy: []Order{{Field: "spend", Order: "desc"}},
 		})
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"fanfare/internal/body"
 	"fanfare/internal/fact"
 	"fanfare/internal/fault"
 	"fanfare/internal/ident"
@@ -54,10 +55,19 @@ const (
 	queryTimeout = 10 * time.Second
 )
 
-// Query runs a query. Invalid fields are a validation fault, a result that is
-// too large or takes too long is query_too_broad, and a cursor that cannot be
-// continued is invalid_cursor. Faults of Facts.Begin are returned.
-func (s *Service) Query(ctx context.Context, w Workspace, q *Query) (*Answer, error) {
+// Query runs the query of a body. Invalid fields are a validation fault, a result
+// that is too large or takes too long is query_too_broad, and a cursor that
+// cannot be continued is invalid_cursor. Faults of Facts.Begin are returned.
+func (s *Service) Query(ctx context.Context, w Workspace, sent *body.Value) (*Answer, error) {
+	q, err := parseQuery(sent, w, s.Now())
+	if err != nil {
+		return nil, err
+	}
+	return s.run(ctx, w, q)
+}
+
+// run is Query for a query that was read.
+func (s *Service) run(ctx context.Context, w Workspace, q *Query) (*Answer, error) {
 	started := s.Now()
 	if q.Cursor != nil && !q.DryRun {
 		return s.storedPage(ctx, w, q, started)

@@ -390,7 +390,7 @@ func (e *evaluation) estimate(started, now time.Time) *Answer {
 		combinations = min(combinations*max(size, 0), facts)
 	}
 	rows := min(combinations*int64(buckets), MaxRows)
-	a := &Answer{layout: e.r.layout()}
+	a := &Answer{layout: e.r.layout(), estimated: true}
 	a.encodeSharedMeta(e, started, &rows)
 	a.encodeMeta(now.Sub(started))
 	return a

@@ -2,7 +2,9 @@ package asset
 
 import (
 	"encoding/binary"
+	"time"
 
+	"fanfare/internal/body"
 	"fanfare/internal/clock"
 	"fanfare/internal/ident"
 )
@@ -13,6 +15,14 @@ const (
 	MaxLinkSeconds     = 24 * 60 * 60
 	DefaultLinkSeconds = 15 * 60
 )
+
+// readLinkLife reads how long a link works.
+func readLinkLife(f *body.Reader) time.Duration {
+	seconds := int64(DefaultLinkSeconds)
+	body.Set(&seconds, f.Integer("expires_in", body.Optional, MinLinkSeconds, MaxLinkSeconds))
+	f.Done()
+	return time.Duration(seconds) * time.Second
+}
 
 // linkPurpose separates links from other data that the same keys encrypt.
 const linkPurpose = "asset link 1"

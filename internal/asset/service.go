@@ -13,6 +13,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"fanfare/internal/body"
 	"fanfare/internal/clock"
 	"fanfare/internal/fairqueue"
 	"fanfare/internal/fault"
@@ -188,9 +189,15 @@ func (s *Service) Bytes(ctx context.Context, workspace, id ident.ID) ([]byte, er
 	return b, nil
 }
 
-// Link returns a URL below base that works without an API key until life ends.
-func (s *Service) Link(ctx context.Context, cause record.Cause, id ident.ID, base string, life time.Duration) (record.Doc, error) {
+// Link returns a URL below base that works without an API key for as long as the
+// body says.
+func (s *Service) Link(ctx context.Context, cause record.Cause, id ident.ID, base string, sent *body.Value) (record.Doc, error) {
 	if _, err := s.Get(ctx, cause.Workspace, id); err != nil {
+		return record.Doc{}, err
+	}
+	f := body.NewReader(sent, false)
+	life := readLinkLife(f)
+	if err := f.Err(); err != nil {
 		return record.Doc{}, err
 	}
 	now := clock.At(s.now())

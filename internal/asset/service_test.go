@@ -15,6 +15,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"fanfare/internal/body"
 	"fanfare/internal/fault"
 	"fanfare/internal/ident"
 	"fanfare/internal/page"
@@ -141,12 +142,57 @@ func TestOpenDamaged(t *testing.T) {
 	_ = f.Close()
 }
 
+// link makes a link with the body of a request.
+func link(t *testing.T, v *Service, id ident.ID, sent string) (record.Doc, error) {
+	t.Helper()
+	object, err := body.Parse([]byte(sent))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v.Link(t.Context(), cause, id, "https://host/assets/", &object)
+}
+
+// TestLinkRules checks the lifetime that a caller may ask for.
+func TestLinkRules(t *testing.T) {
+	t.Parallel()
+	now := noon
+	v, _, _ := newService(t, &now)
+	a := upload(t, v, pngOf(t, sample(20, 10)))
+	for sent, life := range map[string]time.Duration{`{}`: 15 * time.Minute, `{"expires_in":60}`: time.Minute, `{"expires_in":86400}`: 24 * time.Hour} {
+		d, err := link(t, v, a.ID, sent)
+		if err != nil {
+			t.Fatalf("%s: %v", sent, err)
+		}
+		var l Link
+		if err := json.Unmarshal(d.JSON, &l); err != nil || l.ExpiresAt.Time() != noon.Add(life) {
+			t.Errorf("%s: got %+v, %v want %s", sent, l, err, life)
+		}
+	}
+	for sent, want := range map[string]string{
+		`{"expires_in":59}`:          "expires_in too_small",
+		`{"expires_in":86401}`:       "expires_in too_large",
+		`{"expires_in":60.0}`:        "expires_in invalid_type",
+		`{"expires_in":null,"at":1}`: "expires_in not_nullable, at unknown_field",
+	} {
+		_, err := link(t, v, a.ID, sent)
+		var got []string
+		if f, ok := errors.AsType[*fault.Error](err); ok && f.Code == fault.ValidationFailed {
+			for _, d := range f.Details {
+				got = append(got, d.Field+" "+d.Code)
+			}
+		}
+		if strings.Join(got, ", ") != want {
+			t.Errorf("%s: got %v, %q want %s", sent, err, got, want)
+		}
+	}
+}
+
 func TestLink(t *testing.T) {
 	t.Parallel()
 	now := noon
 	v, s, _ := newService(t, &now)
 	a := upload(t, v, pngOf(t, sample(20, 10)))
-	d, err := v.Link(t.Context(), cause, a.ID, "https://host/assets/", time.Minute)
+	d, err := link(t, v, a.ID, `{"expires_in":60}`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +249,7 @@ func TestLink(t *testing.T) {
 	if err := follow(token); !fault.Is(err, fault.NotFound) {
 		t.Errorf("whose asset is gone: got %v want not_found", err)
 	}
-	if _, err := v.Link(t.Context(), cause, ident.New(ident.Asset, now, rand.Reader), "", time.Minute); !fault.Is(err, fault.NotFound) {
+	if _, err := link(t, v, ident.New(ident.Asset, now, rand.Reader), `{"expires_in":0}`); !fault.Is(err, fault.NotFound) {
 		t.Errorf("to nothing: got %v want not_found", err)
 	}
 }

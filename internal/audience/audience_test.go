@@ -11,7 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"fanfare/internal/audience"
-	"fanfare/internal/body"
 	"fanfare/internal/campaign"
 	"fanfare/internal/fault"
 	"fanfare/internal/ident"
@@ -87,16 +86,13 @@ func hashes(from, to int) []string {
 
 // change changes the members of a list.
 func change(c *fixture, id string, add, remove []string, match ...string) *storetest.Answer {
-	f := body.NewReader(storetest.Sent(c.T, map[string]any{"add": cloneList(add), "remove": cloneList(remove)}), false)
-	m := audience.ReadMembers(f)
-	f.Done()
-	if err := f.Err(); err != nil {
-		return c.Answer(record.Doc{}, err)
-	}
-	return c.Answer(c.Audiences.ChangeMembers(c.T.Context(), c.Cause(), ident.ID(id), record.ParseMatch(match), m))
+	return changeBody(c, id, audience.MemberChange{Add: add, Remove: remove}, match...)
 }
 
-func cloneList(list []string) []string { return append([]string{}, list...) }
+// changeBody is change with any body.
+func changeBody(c *fixture, id string, body any, match ...string) *storetest.Answer {
+	return c.Answer(c.Audiences.ChangeMembers(c.T.Context(), c.Cause(), ident.ID(id), record.ParseMatch(match), storetest.Sent(c.T, body)))
+}
 
 func want(t testing.TB, what string, wanted, got any) {
 	t.Helper()

@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"fanfare/internal/analytics"
+	"fanfare/internal/body"
 	"fanfare/internal/clock"
+	"fanfare/internal/fault"
 	"fanfare/internal/ident"
 )
 
@@ -69,14 +72,42 @@ type Overlap struct {
 	Jaccard     float64  `json:"jaccard"`
 }
 
-// Insights returns the insights of an audience. baseline is what shares are
-// compared with: workspace, or the id of an audience.
-func (s *Service) Insights(ctx context.Context, workspace, id ident.ID, p Period, baseline string) (Insights, error) {
+const (
+	// insightDays is the default length of the period.
+	insightDays = 30
+	// wholeWorkspace is the baseline value for the whole workspace instead of
+	// an audience.
+	wholeWorkspace = "workspace"
+)
+
+// InsightsRequest selects insights, by the query parameters of a caller.
+type InsightsRequest struct {
+	// Timezone is where the days of the period are.
+	Timezone string
+	// From and Until limit the period; Until is excluded. The default end is
+	// yesterday; the default start makes the period insightDays long.
+	From, Until *clock.Instant
+	// Baseline is what shares are compared with: workspace, which is the
+	// default, or the id of an audience.
+	Baseline *string
+	// Problems lists the parameters that could not be read. They are reported
+	// together with the problems of the others.
+	Problems []fault.Detail
+}
+
+// Insights returns the insights of an audience. Invalid parameters are an
+// invalid_parameter fault.
+func (s *Service) Insights(ctx context.Context, workspace, id ident.ID, r InsightsRequest) (Insights, error) {
 	a, err := s.store.Load(ctx, workspace, id)
 	if err != nil {
 		return Insights{}, err
 	}
-	in := Insights{AudienceID: id, Period: p, AsOf: clock.At(s.now()), Baseline: baseline, Size: a.Size, Overlap: []Overlap{}}
+	now := s.now()
+	in := Insights{AudienceID: id, AsOf: clock.At(now), Baseline: wholeWorkspace, Size: a.Size, Overlap: []Overlap{}}
+	body.Set(&in.Baseline, r.Baseline)
+	if in.Period, err = s.checkInsights(ctx, workspace, &r, in.Baseline, now); err != nil {
+		return Insights{}, err
+	}
 	if err := s.addFacts(ctx, workspace, &in); err != nil {
 		return Insights{}, err
 	}
@@ -95,6 +126,66 @@ func (s *Service) Insights(ctx context.Context, workspace, id ident.ID, p Period
 		})
 	}
 	return in, nil
+}
+
+// checkInsights returns the period of a request, or a fault with all of its
+// problems.
+func (s *Service) checkInsights(ctx context.Context, workspace ident.ID, r *InsightsRequest, baseline string, now time.Time) (p Period, err error) {
+	problems := r.Problems
+	bad := func(name, code, message string, meta fault.Meta) {
+		problems = append(problems, fault.Detail{Field: name, In: "query", Code: code, Message: name + " " + message, Meta: meta})
+	}
+	if len(problems) == 0 {
+		var lastDay string
+		if p, lastDay, err = r.period(now); err != nil {
+			return p, err
+		}
+		if lastDay != "" {
+			bad("start_date", "invalid_range", "must not be after end_date.", fault.Meta{"end_date": lastDay})
+		}
+	}
+	if baseline != wholeWorkspace {
+		_, err := s.store.Doc(ctx, workspace, ident.ID(baseline))
+		switch {
+		case fault.Is(err, fault.NotFound):
+			bad("baseline", "invalid_value", "must be workspace, or the id of an audience.", nil)
+		case err != nil:
+			return p, err
+		}
+	}
+	if len(problems) > 0 {
+		return p, fault.BadQuery(problems)
+	}
+	return p, nil
+}
+
+// period returns the days of a request. If they would start after the default
+// end, it returns that day.
+func (r *InsightsRequest) period(now time.Time) (p Period, lastDay string, err error) {
+	zone, err := clock.Zone(r.Timezone)
+	if err != nil {
+		return p, "", err
+	}
+	day := func(t time.Time, shift int) string {
+		y, m, d := t.In(zone).Date()
+		return time.Date(y, m, d+shift, 0, 0, 0, 0, time.UTC).Format(time.DateOnly)
+	}
+	var until clock.Instant
+	if r.Until != nil {
+		until = *r.Until
+	} else {
+		yesterday := day(now, -1)
+		_, next, _ := clock.ParseDay(yesterday, zone)
+		if until = clock.At(next); r.From != nil && *r.From >= until {
+			return p, yesterday, nil
+		}
+	}
+	// The end is excluded, unless that would leave an empty period.
+	end := until.Add(-time.Millisecond)
+	if r.From == nil {
+		return Period{StartDate: day(end.Time(), 1-insightDays), EndDate: day(end.Time(), 0)}, "", nil
+	}
+	return Period{StartDate: day(r.From.Time(), 0), EndDate: day(max(end, *r.From).Time(), 0)}, "", nil
 }
 
 // addFacts adds the metrics, and warnings about missing ones.

@@ -1,6 +1,7 @@
 package audience_test
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	"fanfare/internal/audience"
 	"fanfare/internal/clock"
 	"fanfare/internal/fact"
+	"fanfare/internal/fault"
 	"fanfare/internal/ident"
 	"fanfare/internal/store/storetest"
 )
@@ -39,11 +41,75 @@ func withFakeFacts(c *fixture) *fakeFacts {
 	return r
 }
 
-// lastMonth is the period of insights.
-var lastMonth = audience.Period{StartDate: "2026-10-16", EndDate: "2026-11-14"}
-
+// insights asks for insights without parameters.
 func insights(c *fixture, id string) *storetest.Answer {
-	return c.Encoded(c.Audiences.Insights(c.T.Context(), c.Workspace, ident.ID(id), lastMonth, "workspace"))
+	return insightsOf(c, id, audience.InsightsRequest{Timezone: "UTC"})
+}
+
+func insightsOf(c *fixture, id string, r audience.InsightsRequest) *storetest.Answer {
+	return c.Encoded(c.Audiences.Insights(c.T.Context(), c.Workspace, ident.ID(id), r))
+}
+
+// at parses an instant.
+func at(t testing.TB, text string) *clock.Instant {
+	t.Helper()
+	i, ok := clock.Parse(text)
+	if !ok {
+		t.Fatalf("%q is no instant", text)
+	}
+	return &i
+}
+
+// TestInsightsRules checks the period, the baseline, and that all problems are
+// reported at once. It is noon of 2026-11-15 in UTC.
+func TestInsightsRules(t *testing.T) {
+	t.Parallel()
+	c := newFixture(t)
+	withFakeFacts(c)
+	id, foreign, gone := list(c), list(c.another()), "aud_01h455vb4pex5vsknk084sn02q"
+	for name, tt := range map[string]struct {
+		zone, from, until string
+		want              string
+	}{
+		"default":              {want: "2026-10-16 2026-11-14"},
+		"yesterday elsewhere":  {zone: "Pacific/Kiritimati", want: "2026-10-17 2026-11-15"},
+		"an end":               {until: "2026-11-03T00:00:00Z", want: "2026-10-04 2026-11-02"},
+		"an end within a day":  {until: "2026-11-03T08:00:00Z", want: "2026-10-05 2026-11-03"},
+		"a start":              {from: "2026-11-14T23:59:59Z", want: "2026-11-14 2026-11-14"},
+		"both":                 {from: "2026-11-01T00:00:00Z", until: "2026-11-03T00:00:00Z", want: "2026-11-01 2026-11-02"},
+		"an empty period":      {from: "2026-11-01T00:00:00Z", until: "2026-11-01T00:00:00Z", want: "2026-11-01 2026-11-01"},
+		"days of another zone": {zone: "Asia/Tokyo", from: "2026-11-01T15:00:00Z", until: "2026-11-02T15:00:00Z", want: "2026-11-02 2026-11-02"},
+	} {
+		r := audience.InsightsRequest{Timezone: cmp.Or(tt.zone, "UTC")}
+		if tt.from != "" {
+			r.From = at(t, tt.from)
+		}
+		if tt.until != "" {
+			r.Until = at(t, tt.until)
+		}
+		period := insightsOf(c, id, r).OK().Record()["period"].(map[string]any)
+		want(t, name, tt.want, fmt.Sprint(period["start_date"], " ", period["end_date"]))
+	}
+	late := at(t, "2026-11-15T00:00:00Z")
+	unread := []fault.Detail{{Field: "end_date", In: "query", Code: "invalid_format", Message: "end_date is wrong."}}
+	for name, tt := range map[string]struct {
+		r    audience.InsightsRequest
+		want []string
+	}{
+		"a start after the default end":  {audience.InsightsRequest{Timezone: "UTC", From: late}, []string{"start_date invalid_range"}},
+		"a baseline that does not exist": {audience.InsightsRequest{Timezone: "UTC", Baseline: &gone}, []string{"baseline invalid_value"}},
+		"one of another workspace":       {audience.InsightsRequest{Timezone: "UTC", Baseline: &foreign}, []string{"baseline invalid_value"}},
+		"an empty one":                   {audience.InsightsRequest{Timezone: "UTC", Baseline: new("")}, []string{"baseline invalid_value"}},
+		"both":                           {audience.InsightsRequest{Timezone: "UTC", From: late, Baseline: &gone}, []string{"start_date invalid_range", "baseline invalid_value"}},
+		"beside what could not be read":  {audience.InsightsRequest{Timezone: "Mars/Olympus", From: late, Baseline: &gone, Problems: unread}, []string{"end_date invalid_format", "baseline invalid_value"}},
+	} {
+		var got []string
+		for _, d := range insightsOf(c, id, tt.r).Fault(fault.InvalidParameter).Details {
+			got = append(got, d.Field+" "+d.Code)
+		}
+		want(t, name, tt.want, got)
+		insightsOf(c, gone, tt.r).Fault(fault.NotFound)
+	}
 }
 
 // TestInsights reads the insights of a customer list.
@@ -85,7 +151,7 @@ func TestInsightsMetrics(t *testing.T) {
 		TopCreatives: []analytics.CreativeMetrics{{CreativeID: "crv_1", Name: "Tea", CTR: ratio, Conversions: half}},
 		Warnings:     []analytics.Warning{{Code: "missing_rate", Message: "No rate."}},
 	}
-	got := c.Encoded(c.Audiences.Insights(t.Context(), c.Workspace, ident.ID(id), audience.Period{StartDate: "2026-11-01", EndDate: "2026-11-02"}, id)).OK().Record()
+	got := insightsOf(c, id, audience.InsightsRequest{Timezone: "UTC", From: at(t, "2026-11-01T00:00:00Z"), Until: at(t, "2026-11-03T00:00:00Z"), Baseline: &id}).OK().Record()
 	parts := []any{
 		map[string]any{"value": "x", "impressions": 10.0, "share": 0.333333, "index": 120.0},
 		map[string]any{"value": "y", "impressions": 0.0, "share": 0.0, "index": nil},

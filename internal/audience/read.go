@@ -142,9 +142,9 @@ func readCountries(o *body.Reader) []string {
 	})
 }
 
-// ReadMembers parses the hashes to add and to remove. Error messages never
+// readMembers parses the hashes to add and to remove. Error messages never
 // repeat an item, because it may be an email address in plain text.
-func ReadMembers(f *body.Reader) (m MemberChange) {
+func readMembers(f *body.Reader) (m MemberChange) {
 	adds := map[string]bool{}
 	read := func(name string, check func(path, item string) bool) []string {
 		return f.List(name, MaxMembers, func(path, item string) (string, bool) {
@@ -168,6 +168,7 @@ func ReadMembers(f *body.Reader) (m MemberChange) {
 	if n := len(m.Add) + len(m.Remove); n > MaxMembers {
 		f.Bad("remove", "too_many_items", fmt.Sprintf("and add must have at most %d items together; they have %d.", MaxMembers, n), fault.Meta{"maximum": MaxMembers, "actual": n})
 	}
+	f.Done()
 	return m
 }
 

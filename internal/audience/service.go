@@ -115,12 +115,18 @@ func (s *Service) Restore(ctx context.Context, cause record.Cause, id ident.ID, 
 }
 
 // ChangeMembers adds and removes members of a customer list, all or nothing.
-// Adding an existing member or removing a missing one changes nothing. The
-// returned document is a MembersChanged and has no version.
-func (s *Service) ChangeMembers(ctx context.Context, cause record.Cause, id ident.ID, match record.Match, m MemberChange) (record.Doc, error) {
+// The body has the form of a MemberChange. Adding an existing member or removing
+// a missing one changes nothing. The returned document is a MembersChanged and
+// has no version.
+func (s *Service) ChangeMembers(ctx context.Context, cause record.Cause, id ident.ID, match record.Match, sent *body.Value) (record.Doc, error) {
+	f := body.NewReader(sent, false)
+	m := readMembers(f)
 	return record.Retry(ctx, func() (record.Doc, error) {
 		a, err := s.load(ctx, cause.Workspace, id, match)
 		if err != nil {
+			return record.Doc{}, err
+		}
+		if err := f.Err(); err != nil {
 			return record.Doc{}, err
 		}
 		if err := a.requireCustomerList(); err != nil {

@@ -181,6 +181,15 @@ func TestMemberRefusals(t *testing.T) {
 			}
 		}
 	}
+	want(t, "invalid members", []string{"remove not_nullable", "ad unknown_field"}, fieldCodes(changeBody(c, id, `{"ad":[],"remove":null}`)))
+	// A missing list and a failed precondition come before an invalid body, and
+	// that before the type of the audience.
+	const invalid = `{"add":["x"]}`
+	changeBody(c, "aud_01h455vb4pex5vsknk084sn02q", invalid).Fault("not_found")
+	changeBody(c, id, invalid, `"9"`).Fault("precondition_failed")
+	other := create(c, `{"name":"A"}`)
+	changeBody(c, other, invalid).Fault(fault.ValidationFailed)
+	changeBody(c, other, `{}`).Fault("invalid_state")
 	want(t, "members", 0.0, members(c, id).OK().Record()["count"])
 	change(c, id, hashes(0, audience.MaxMembers), nil).OK()
 	want(t, "members", float64(audience.MaxMembers), members(c, id).OK().Record()["count"])

@@ -45,7 +45,10 @@ type Facts interface {
 }
 
 // MemberChange are hashes of members to add and to remove. No hash is in both.
-type MemberChange struct{ Add, Remove []string }
+type MemberChange struct {
+	Add    []string `json:"add"`
+	Remove []string `json:"remove"`
+}
 
 // MembersChanged is the result of a change of members.
 type MembersChanged struct {

@@ -57,18 +57,3 @@ func (f *Reader) Advise(advice map[string]string) {
 		}
 	}
 }
-
-// ErrWith returns the problems of the fields together with those of dangling,
-// which checks references. If the fields have no problems, it returns nil,
-// because the service checks the references itself.
-func (f *Reader) ErrWith(dangling func() ([]fault.Detail, error)) error {
-	if f.Err() == nil {
-		return nil
-	}
-	more, err := dangling()
-	if err != nil {
-		return err
-	}
-	f.Problems.Add(more...)
-	return f.Err()
-}

@@ -84,8 +84,8 @@ func patch(c *fixture, id string, body any) *storetest.Answer {
 	return c.Answer(c.Campaigns.Update(c.T.Context(), c.Cause(), ident.ID(id), record.Match{}, storetest.Sent(c.T, body), defaults))
 }
 
-func duplicate(c *fixture, id, name string, match ...string) *storetest.Answer {
-	return c.Answer(c.Campaigns.Duplicate(c.T.Context(), c.Cause(), ident.ID(id), record.ParseMatch(match), name))
+func duplicate(c *fixture, id, body string, match ...string) *storetest.Answer {
+	return c.Answer(c.Campaigns.Duplicate(c.T.Context(), c.Cause(), ident.ID(id), record.ParseMatch(match), storetest.Sent(c.T, body)))
 }
 
 // act takes an action of transitions.
@@ -99,7 +99,7 @@ func act(c *fixture, id, action string) *storetest.Answer {
 	case "update":
 		return patch(c, id, `{"name":"Two"}`)
 	case "duplicate":
-		return duplicate(c, id, "")
+		return duplicate(c, id, "{}")
 	}
 	return c.Answer(c.Campaigns.Transition(ctx, cause, at, record.Match{}, campaign.Action(action)))
 }

@@ -258,7 +258,7 @@ func TestCreateChecksUsability(t *testing.T) {
 	campaignID := create(c, map[string]any{"name": "One", "creative_ids": []ident.ID{id}})
 	want(t, "issues", []string{"no_connection", "not_linked", "no_audience", "no_budget"}, codes(read(c, campaignID)))
 	c.change(c.Creatives, id, `{"approval":{"status":"rejected"}}`)
-	copied := duplicate(c, campaignID, "").OK().Record()
+	copied := duplicate(c, campaignID, "{}").OK().Record()
 	want(t, "issues of a new copy", []string{"no_connection", "not_linked", "creative_rejected", "no_creative_ready", "no_audience", "no_budget"}, codes(copied))
 	rejected := copied["delivery"].(map[string]any)["issues"].([]any)[2].(map[string]any)
 	want(t, "which creative", any(string(id)), rejected["resource_id"])

@@ -132,7 +132,7 @@ func (f *fakePlatforms) Request(context.Context, ident.ID, ident.ID, bool) ([]re
 // and that the check changes nothing.
 func TestCheckLaunch(t *testing.T) {
 	t.Parallel()
-	c := newTenant(t)
+	c := newFixture(t)
 	l := newRefService(c)
 	off, written := ref("con_2", "social", false), ref("con_2", "social", false)
 	pending := "pending"

@@ -200,9 +200,12 @@ func (s *Service) Restore(ctx context.Context, cause record.Cause, id ident.ID, 
 }
 
 // Duplicate creates a draft with the same writable fields, without past dates
-// and without the experiment. An empty name means the original's name with a
-// suffix.
-func (s *Service) Duplicate(ctx context.Context, cause record.Cause, id ident.ID, match record.Match, name string) (record.Doc, error) {
+// and without the experiment. Without a name in the body, it has the original's
+// name with a suffix.
+func (s *Service) Duplicate(ctx context.Context, cause record.Cause, id ident.ID, match record.Match, sent *body.Value) (record.Doc, error) {
+	f := body.NewReader(sent, false)
+	name := f.Text("name", body.Optional, 1, MaxName)
+	f.Done()
 	c, err := s.store.Load(ctx, cause.Workspace, id)
 	if err != nil {
 		return record.Doc{}, err
@@ -210,12 +213,13 @@ func (s *Service) Duplicate(ctx context.Context, cause record.Cause, id ident.ID
 	if err := match.Check(c.Version); err != nil {
 		return record.Doc{}, err
 	}
+	if err := f.Err(); err != nil {
+		return record.Doc{}, err
+	}
 	spec, now := c.Spec, clock.At(s.now())
 	spec.Experiment = nil
-	if name == "" {
-		name = copyName(c.Name)
-	}
-	spec.Name = name
+	spec.Name = copyName(c.Name)
+	body.Set(&spec.Name, name)
 	if at := spec.Schedule.StartAt; at != nil && *at <= now {
 		spec.Schedule.StartAt = nil
 	}

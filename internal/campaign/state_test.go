@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"fanfare/internal/campaign"
 	"fanfare/internal/fault"
 	"fanfare/internal/store/storetest"
 )
@@ -233,7 +234,7 @@ func TestDuplicate(t *testing.T) {
 		id := createInStatus(t, c, status)
 		c.Clock.Advance(time.Second)
 		original := read(c, id)
-		res := duplicate(c, id, "", `"`+etagVersion(original)+`"`).OK()
+		res := duplicate(c, id, "{}", `"`+etagVersion(original)+`"`).OK()
 		copied := res.Record()
 		want(t, status+": ETag", `"1.0"`, res.ETag())
 		want(t, status+": name and status", []any{"One (copy)", "draft", 1.0}, []any{copied["name"], copied["status"], copied["version"]})
@@ -246,7 +247,7 @@ func TestDuplicate(t *testing.T) {
 		want(t, status+": end", end, copied["schedule"].(map[string]any)["end_at"])
 		want(t, status+": events of the copy", []string{"campaign.created"}, eventTypes(c, copied["id"].(string)))
 		want(t, status+": the original", original, read(c, id))
-		duplicate(c, id, "", `"99"`).Fault("precondition_failed")
+		duplicate(c, id, "{}", `"99"`).Fault("precondition_failed")
 	}
 }
 
@@ -265,7 +266,7 @@ func TestDuplicateFields(t *testing.T) {
 		"experiment": map[string]any{"split": "even", "winner_metric": "ctr"},
 	})
 	wanted := read(c, id)
-	copied := duplicate(c, id, "Mine").OK().Record()
+	copied := duplicate(c, id, `{"name":"Mine"}`).OK().Record()
 	wanted["name"], wanted["id"], wanted["experiment"] = "Mine", copied["id"], nil
 	wanted["schedule"].(map[string]any)["start_at"] = nil
 	want(t, "the copy", wanted, copied)
@@ -276,6 +277,33 @@ func TestDuplicateFields(t *testing.T) {
 		"One (copy)":             "One (copy) (copy)",
 	} {
 		id := create(c, map[string]any{"name": name})
-		want(t, "name of the copy", any(made), duplicate(c, id, "").OK().Record()["name"])
+		want(t, "name of the copy", any(made), duplicate(c, id, "{}").OK().Record()["name"])
 	}
+}
+
+// TestDuplicateRules checks the body of a duplicate, after the record and the
+// precondition.
+func TestDuplicateRules(t *testing.T) {
+	t.Parallel()
+	c := newFixture(t)
+	id := create(c, `{"name":"One"}`)
+	longest := strings.Repeat("ü", campaign.MaxName)
+	for _, tt := range []struct {
+		body string
+		want []string
+	}{
+		{`{"name":""}`, []string{"name too_short"}},
+		{`{"name":" "}`, []string{"name too_short"}},
+		{`{"name":null}`, []string{"name not_nullable"}},
+		{`{"name":"` + longest + `x","tags":[]}`, []string{"name too_long", "tags unknown_field"}},
+	} {
+		var got []string
+		for _, d := range duplicate(c, id, tt.body).Fault(fault.ValidationFailed).Details {
+			got = append(got, d.Field+" "+d.Code)
+		}
+		want(t, tt.body, tt.want, got)
+		duplicate(c, id, tt.body, `"99"`).Fault(fault.PreconditionFailed)
+		duplicate(c, "cmp_01h455vb4pex5vsknk084sn02q", tt.body).Fault(fault.NotFound)
+	}
+	want(t, "longest name", any(longest), duplicate(c, id, `{"name":"`+longest+`"}`).OK().Record()["name"])
 }

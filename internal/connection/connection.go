@@ -24,6 +24,12 @@ const (
 	MaxAccountID = 200
 	// MaxAccounts is how many accounts a connection may have.
 	MaxAccounts = 1000
+	// MinInterval and MaxInterval limit the minutes between syncs, MinLookback
+	// and MaxLookback the past days that each reads again.
+	MinInterval = 15
+	MaxInterval = 1440
+	MinLookback = 1
+	MaxLookback = 90
 )
 
 // The platforms. The first five are others' and are synced; csv and api take

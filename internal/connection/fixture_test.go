@@ -329,10 +329,9 @@ func (s *syncFixture) spendBy(dimension string) (sums map[string]string, warning
 			} `json:"warnings"`
 		} `json:"meta"`
 	}
-	first, last, limit := "2026-11-01", "2026-12-31", int64(1000)
-	res, err := s.analytics.Query(s.t.Context(), s.workspace(), &analytics.Query{
-		Metrics: []string{"spend"}, Dimensions: []string{dimension}, Range: &analytics.Range{Start: &first, End: &last}, Limit: &limit,
-	})
+	res, err := s.analytics.Query(s.t.Context(), s.workspace(), storetest.Sent(s.t, map[string]any{
+		"metrics": []string{"spend"}, "dimensions": []string{dimension}, "date_range": map[string]any{"start_date": "2026-11-01", "end_date": "2026-12-31"}, "limit": 1000,
+	}))
 	s.must(err)
 	s.must(json.Unmarshal(res.AppendJSON(nil), &answer))
 	sums = map[string]string{}

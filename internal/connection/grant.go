@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"fanfare/internal/body"
 	"fanfare/internal/fault"
 	"fanfare/internal/ident"
 	"fanfare/internal/record"
@@ -149,9 +150,16 @@ func (s *Service) trade(ctx context.Context, c *Connection, g *Granting, code st
 	return k, nil
 }
 
-// Reconnect grants access anew. The connection keeps its id and its figures.
-func (s *Service) Reconnect(ctx context.Context, cause record.Cause, id ident.ID, match record.Match, given *Given, defaults WorkspaceDefaults) (record.Doc, error) {
+// Reconnect grants access anew, with the credentials of the body or without.
+// The connection keeps its id and its figures.
+func (s *Service) Reconnect(ctx context.Context, cause record.Cause, id ident.ID, match record.Match, sent *body.Value, defaults WorkspaceDefaults) (record.Doc, error) {
+	f := body.NewReader(sent, false)
+	given := readGiven(f)
+	f.Done()
 	return s.change(ctx, cause, id, match, func(c *Connection, ch *Change) error {
+		if err := f.Err(); err != nil {
+			return err
+		}
 		if err := c.syncs(); err != nil {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"fanfare/internal/body"
 	"fanfare/internal/clock"
 	"fanfare/internal/fact"
 	"fanfare/internal/fault"
@@ -110,11 +111,17 @@ type Linked struct {
 	Ambiguous []string `json:"ambiguous"`
 }
 
-// Link makes and takes away links, all or none, and returns a Linked as a
-// document. Facts that are there follow.
-func (s *Service) Link(ctx context.Context, cause record.Cause, id ident.ID, r LinkRequest) ([]byte, error) {
+// Link makes and takes away links as the body says, all or none, and returns a
+// Linked as a document. Facts that are there follow. The precondition counts
+// only for an invalid body; see invalid.
+func (s *Service) Link(ctx context.Context, cause record.Cause, id ident.ID, match record.Match, sent *body.Value) ([]byte, error) {
+	f := body.NewReader(sent, false)
+	r := readLinks(f)
 	c, err := s.store.Load(ctx, cause.Workspace, id)
 	if err != nil {
+		return nil, err
+	}
+	if err := c.invalid(f, match); err != nil {
 		return nil, err
 	}
 	if c.Status == StatusDisconnected {

@@ -13,16 +13,13 @@ import (
 	"fanfare/internal/store/storetest"
 )
 
-// options reads the body of an action; nil is none.
-func (s *syncFixture) options(v any, read func(*body.Reader)) error {
+// options is the body of an action; nil is none.
+func (s *syncFixture) options(v any) *body.Value {
 	s.t.Helper()
 	if v == nil {
 		v = "{}"
 	}
-	f := body.NewReader(storetest.Sent(s.t, v), false)
-	read(f)
-	f.Done()
-	return f.Err()
+	return storetest.Sent(s.t, v)
 }
 
 func (s *syncFixture) connect(v any) *storetest.Answer {
@@ -35,13 +32,9 @@ func (s *syncFixture) patch(v any) *storetest.Answer {
 	return s.Answer(s.connections.Update(s.t.Context(), s.Cause(), ident.ID(s.id), record.Match{}, storetest.Sent(s.t, v)))
 }
 
-func (s *syncFixture) reconnect(v any) *storetest.Answer {
+func (s *syncFixture) reconnect(v any, match ...string) *storetest.Answer {
 	s.t.Helper()
-	var given *connection.Given
-	if err := s.options(v, func(f *body.Reader) { given = connection.ReadGiven(f) }); err != nil {
-		return s.Answer(record.Doc{}, err)
-	}
-	return s.Answer(s.connections.Reconnect(s.t.Context(), s.Cause(), ident.ID(s.id), record.Match{}, given, home))
+	return s.Answer(s.connections.Reconnect(s.t.Context(), s.Cause(), ident.ID(s.id), record.ParseMatch(match), s.options(v), home))
 }
 
 func (s *syncFixture) disconnect(purge bool) *storetest.Answer {
@@ -49,27 +42,19 @@ func (s *syncFixture) disconnect(purge bool) *storetest.Answer {
 }
 
 // request asks for a sync.
-func (s *syncFixture) request(v any) *storetest.Answer {
+func (s *syncFixture) request(v any, match ...string) *storetest.Answer {
 	s.t.Helper()
-	var r connection.Request
-	if err := s.options(v, func(f *body.Reader) { r = connection.ReadRequest(f) }); err != nil {
-		return s.Answer(record.Doc{}, err)
-	}
-	return s.Answer(s.connections.Sync(s.t.Context(), s.Cause(), ident.ID(s.id), r))
+	return s.Answer(s.connections.Sync(s.t.Context(), s.Cause(), ident.ID(s.id), record.ParseMatch(match), s.options(v)))
 }
 
 func (s *syncFixture) cancel(run ident.ID) *storetest.Answer {
 	return s.Answer(s.connections.Cancel(s.t.Context(), s.Cause(), run, record.Match{}))
 }
 
-// links sends a request to link or unlink entities of the connection.
-func (s *syncFixture) links(v any) *storetest.Answer {
+// links takes a request to link or unlink what the connection has.
+func (s *syncFixture) links(v any, match ...string) *storetest.Answer {
 	s.t.Helper()
-	var r connection.LinkRequest
-	if err := s.options(v, func(f *body.Reader) { r = connection.ReadLinks(f) }); err != nil {
-		return s.Answer(record.Doc{}, err)
-	}
-	answer, err := s.connections.Link(s.t.Context(), s.Cause(), ident.ID(s.id), r)
+	answer, err := s.connections.Link(s.t.Context(), s.Cause(), ident.ID(s.id), record.ParseMatch(match), s.options(v))
 	return s.Answer(record.Doc{JSON: answer}, err)
 }
 

@@ -5,7 +5,7 @@ import (
 
 	"fanfare/internal/body"
 	"fanfare/internal/fault"
-	"fanfare/internal/ident"
+	"fanfare/internal/record"
 	"fanfare/internal/secret"
 )
 
@@ -14,7 +14,7 @@ func readSpec(f *body.Reader) (spec Spec) {
 	body.Set(&spec.Platform, f.Choice("platform", body.Required, Connectable))
 	body.Set(&spec.Name, f.Text("name", body.Required, 1, MaxName))
 	readConfig(f, &spec.Config)
-	spec.Credentials = ReadGiven(f)
+	spec.Credentials = readGiven(f)
 	body.Set(&spec.WriteEnabled, f.Flag("write_enabled"))
 	body.Set(&spec.LinkByName, f.Flag("link_by_name"))
 	f.Done()
@@ -62,8 +62,8 @@ const (
 	maxClientID = 512
 )
 
-// ReadGiven reads credentials that a caller brings, nil where there are none.
-func ReadGiven(f *body.Reader) *Given {
+// readGiven reads credentials that a caller brings, nil where there are none.
+func readGiven(f *body.Reader) *Given {
 	n := f.Nested("credentials", body.Optional)
 	if n == nil {
 		return nil
@@ -94,8 +94,8 @@ func readUpdate(f *body.Reader) (u Update) {
 	u.DataLostAt = f.Instant("data_lost_at")
 	u.DataComplete = f.Object.Get("data_lost_at") != nil && f.Object.Get("data_lost_at").Kind == body.KindNull
 	if n := f.Nested("sync", body.Optional); n != nil {
-		u.IntervalMinutes = n.Integer("interval_minutes", body.Optional, 15, 1440)
-		u.LookbackDays = n.Integer("lookback_days", body.Optional, 1, 90)
+		u.IntervalMinutes = n.Integer("interval_minutes", body.Optional, MinInterval, MaxInterval)
+		u.LookbackDays = n.Integer("lookback_days", body.Optional, MinLookback, MaxLookback)
 		n.Done("state", "current_run_id", "last_run_id", "last_success_at", "last_error", "next_run_at", "data_through", "backfilled_since")
 	}
 	for _, o := range f.Objects("accounts", MaxAccounts) {
@@ -115,8 +115,9 @@ func readUpdate(f *body.Reader) (u Update) {
 	return u
 }
 
-// ReadRequest reads which days a caller wants synced.
-func ReadRequest(f *body.Reader) (req Request) {
+// readRequest reads which days a caller wants synced.
+func readRequest(f *body.Reader) (req Request) {
+	defer f.Done()
 	req.Mode = ModeIncremental
 	mode := f.Choice("mode", body.Optional, Modes)
 	body.Set(&req.Mode, mode)
@@ -145,15 +146,30 @@ func ReadRequest(f *body.Reader) (req Request) {
 	return req
 }
 
+// invalid returns the fault of an invalid body for an operation that has no
+// precondition. If-Match is compared only then, so that faults have the same
+// order for all operations.
+func (c *Connection) invalid(f *body.Reader, match record.Match) error {
+	wrong := f.Err()
+	if wrong == nil {
+		return nil
+	}
+	if err := match.Check(c.Version); err != nil {
+		return err
+	}
+	return wrong
+}
+
 // maxLinks is how many links one call may make.
 const maxLinks = 1000
 
-// ReadLinks reads what a caller wants linked.
-func ReadLinks(f *body.Reader) (req LinkRequest) {
+// readLinks reads what a caller wants linked.
+func readLinks(f *body.Reader) (req LinkRequest) {
 	for _, o := range f.Objects("links", maxLinks) {
 		req.Links = append(req.Links, readLink(o))
 	}
 	req.ByName = f.Choice("match", body.Optional, []string{"name"}) != nil
+	f.Done()
 	return req
 }
 
@@ -162,8 +178,8 @@ func readLink(o *body.Reader) (l LinkWish) {
 	body.Set(&l.External, o.Text("external_id", body.Required, 1, MaxAccountID))
 	if v := o.Object.Get("record_id"); v != nil && v.Kind == body.KindNull {
 		o.Skip("record_id")
-	} else if id := o.Text("record_id", body.Required, 1, 64); id != nil {
-		l.Record = ident.ID(*id)
+	} else {
+		body.Set(&l.Record, o.ID("record_id", body.Required))
 	}
 	o.Done()
 	return l

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"fanfare/internal/body"
 	"fanfare/internal/clock"
 	"fanfare/internal/fault"
 	"fanfare/internal/ident"
@@ -31,10 +32,16 @@ const (
 	recentDays = 2
 )
 
-// Sync has a connection synced. Where a run for the same is not over yet, that
-// one is the answer.
-func (s *Service) Sync(ctx context.Context, cause record.Cause, id ident.ID, r Request) (record.Doc, error) {
+// Sync has a connection synced as the body says. Where a run for the same is not
+// over yet, that one is the answer. The precondition counts only for an invalid
+// body; see invalid.
+func (s *Service) Sync(ctx context.Context, cause record.Cause, id ident.ID, match record.Match, sent *body.Value) (record.Doc, error) {
+	f := body.NewReader(sent, false)
+	r := readRequest(f)
 	return s.change(ctx, cause, id, record.Match{}, func(c *Connection, ch *Change) error {
+		if err := c.invalid(f, match); err != nil {
+			return err
+		}
 		if err := c.ready(); err != nil {
 			return err
 		}

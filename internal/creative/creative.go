@@ -4,8 +4,11 @@
 package creative
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"fanfare/internal/clock"
 	"fanfare/internal/creative/policy"
@@ -35,6 +38,19 @@ const (
 	MaxBanned      = 100
 	MaxBannedWord  = 50
 	MaxSeed        = 1<<53 - 1
+
+	// Limits of the copy of a channel. MaxHeadline, MaxDescription, MaxBody and
+	// MaxBrandName apply to it too.
+	MaxHeadlines    = 15
+	MaxDescriptions = 5
+	MaxPrimaryText  = 5000
+	MaxShortText    = 500
+	MaxSubject      = 255
+	MaxPreheader    = 255
+	MaxScript       = 5000
+	MaxPaths        = 2
+	MaxPath         = 50
+
 	// DefaultVariants is the default number of variants.
 	DefaultVariants = 3
 )
@@ -76,6 +92,33 @@ const (
 	StatusFailed     Status = "failed"
 	StatusArchived   Status = "archived"
 )
+
+// StatusOf returns the status in the document of a creative, empty if it has
+// none.
+func StatusOf(doc []byte) Status {
+	d := jsontext.NewDecoder(bytes.NewBuffer(doc))
+	if t, err := d.ReadToken(); err != nil || t.Kind() != jsontext.KindBeginObject {
+		return ""
+	}
+	for d.PeekKind() == jsontext.KindString {
+		// A token is valid until the next read.
+		name, err := d.ReadToken()
+		if err != nil {
+			return ""
+		}
+		if name.String() != "status" {
+			if d.SkipValue() != nil {
+				return ""
+			}
+			continue
+		}
+		if value, err := d.ReadToken(); err == nil && value.Kind() == jsontext.KindString {
+			return Status(value.String())
+		}
+		return ""
+	}
+	return ""
+}
 
 // Usability returns whether campaigns can deliver the creative.
 func (c *Creative) Usability() record.Usability { return Usability(c.Status, c.Approval.Status) }

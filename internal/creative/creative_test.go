@@ -54,8 +54,18 @@ func begin(c *fixture, body any) string {
 	return a.ID()
 }
 
+// answerWithStatus fails the test if a status is not that of the document.
+func answerWithStatus(c *fixture, d record.Doc, status creative.Status, err error) *storetest.Answer {
+	c.T.Helper()
+	if got := creative.StatusOf(d.JSON); got != status {
+		c.T.Errorf("got status %q, but %q in the document", status, got)
+	}
+	return c.Answer(d, err)
+}
+
 func generate(c *fixture, body any) *storetest.Answer {
-	return c.Answer(c.Creatives.Generate(c.T.Context(), c.Cause(), storetest.Sent(c.T, body)))
+	d, status, err := c.Creatives.Generate(c.T.Context(), c.Cause(), storetest.Sent(c.T, body))
+	return answerWithStatus(c, d, status, err)
 }
 
 func post(c *fixture, body any) *storetest.Answer {
@@ -81,7 +91,8 @@ func restore(c *fixture, id string, match ...string) *storetest.Answer {
 }
 
 func retry(c *fixture, id string, match ...string) *storetest.Answer {
-	return c.Answer(c.Creatives.Regenerate(c.T.Context(), c.Cause(), ident.ID(id), record.ParseMatch(match)))
+	d, status, err := c.Creatives.Regenerate(c.T.Context(), c.Cause(), ident.ID(id), record.ParseMatch(match))
+	return answerWithStatus(c, d, status, err)
 }
 
 // list returns the creatives that are not archived.

@@ -148,33 +148,34 @@ func logoAsset(b *Brand) (ident.ID, bool) {
 }
 
 // Generate creates a creative from a prompt. A generation that takes
-// milliseconds is finished on return. Others run in the background; Wait waits
-// for them.
-func (s *Service) Generate(ctx context.Context, cause record.Cause, sent *body.Value) (record.Doc, error) {
+// milliseconds is finished on return. Others have the status generating and run
+// in the background; Wait waits for them.
+func (s *Service) Generate(ctx context.Context, cause record.Cause, sent *body.Value) (record.Doc, Status, error) {
 	f := body.NewReader(sent, false)
 	r := readRequest(f)
 	f.Done()
 	dangling, err := s.missingRefs(ctx, cause.Workspace, &r)
 	if err != nil {
-		return record.Doc{}, err
+		return record.Doc{}, "", err
 	}
 	if f.Problems.Add(dangling...); f.Err() != nil {
-		return record.Doc{}, f.Err()
+		return record.Doc{}, "", f.Err()
 	}
 	if reason, refused := policy.RefusePrompt(r.Prompt); refused {
-		return record.Doc{}, fault.New(fault.ContentRejected, "The prompt asks for something that is not advertised here.",
+		return record.Doc{}, "", fault.New(fault.ContentRejected, "The prompt asks for something that is not advertised here.",
 			fault.Detail{Field: "prompt", In: "body", Code: string(fault.ContentRejected), Message: reason})
 	}
 	c, err := s.newGeneration(ctx, cause, &r)
 	if err != nil {
-		return record.Doc{}, err
+		return record.Doc{}, "", err
 	}
 	save := Save{Save: record.Save{Cause: cause, At: c.CreatedAt, Events: []record.Event{{Type: "creative.created"}}}}
 	if err := s.startGeneration(ctx, c, &save); err != nil {
-		return record.Doc{}, err
+		return record.Doc{}, "", err
 	}
 	save.Jobs = c.generateJobs("", save.At)
-	return s.Store.Save(ctx, c, save)
+	d, err := s.Store.Save(ctx, c, save)
+	return d, c.Status, err
 }
 
 // JobGenerate is the job that generates a creative.
@@ -251,23 +252,27 @@ func (s *Service) newGeneration(ctx context.Context, cause record.Cause, r *Requ
 	return c, nil
 }
 
-// Regenerate repeats the generation of a failed creative.
-func (s *Service) Regenerate(ctx context.Context, cause record.Cause, id ident.ID, match record.Match) (record.Doc, error) {
-	return s.changeCreative(ctx, cause, id, match, func(c *Creative, save *Save) error {
+// Regenerate repeats the generation of a failed creative. It returns as Generate
+// does.
+func (s *Service) Regenerate(ctx context.Context, cause record.Cause, id ident.ID, match record.Match) (d record.Doc, status Status, err error) {
+	d, err = s.changeCreative(ctx, cause, id, match, func(c *Creative, save *Save) error {
 		if c.Status != StatusFailed {
 			return c.invalidState("retry", StatusFailed)
 		}
 		c.Status = StatusGenerating
 		c.Generation.StartedAt, c.Generation.FinishedAt, c.Generation.Error = &save.At, nil, nil
 		save.Events = []record.Event{{Type: "creative.updated", Previous: map[string]any{"status": StatusFailed}}}
-		return s.startGeneration(ctx, c, save)
+		err := s.startGeneration(ctx, c, save)
+		status = c.Status
+		return err
 	})
+	return d, status, err
 }
 
 // Wait returns the creative when its generation has finished, or its current
 // state after the timeout. It polls, because any instance may do the work. It
 // stores a finished result under the caller's idempotency key.
-func (s *Service) Wait(ctx context.Context, cause record.Cause, id ident.ID, timeout time.Duration) (d record.Doc, done bool, err error) {
+func (s *Service) Wait(ctx context.Context, cause record.Cause, id ident.ID, timeout time.Duration) (record.Doc, Status, error) {
 	until := time.NewTimer(timeout)
 	defer until.Stop()
 	again := time.NewTicker(pollInterval)
@@ -275,16 +280,16 @@ func (s *Service) Wait(ctx context.Context, cause record.Cause, id ident.ID, tim
 	for {
 		c, err := s.Store.Load(ctx, cause.Workspace, id)
 		if err != nil {
-			return record.Doc{}, false, err
+			return record.Doc{}, "", err
 		}
 		if c.Status != StatusGenerating {
-			return c.Stored(), true, s.Store.ReplaceResponse(ctx, cause, id, c.Stored())
+			return c.Stored(), c.Status, s.Store.ReplaceResponse(ctx, cause, id, c.Stored())
 		}
 		select {
 		case <-until.C:
-			return c.Stored(), false, nil
+			return c.Stored(), c.Status, nil
 		case <-ctx.Done():
-			return c.Stored(), false, nil
+			return c.Stored(), c.Status, nil
 		case <-again.C:
 		}
 	}

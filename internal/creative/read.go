@@ -111,17 +111,17 @@ func readCopy(f *body.Reader) policy.Copy {
 		return f.List(name, most, func(path, item string) (string, bool) { return item, f.CheckText(path, item, 1, longest) })
 	}
 	c := policy.Copy{
-		Headlines:    lines("headlines", 15, 255),
-		LongHeadline: f.Text("long_headline", body.Nullable, 0, 255),
-		Descriptions: lines("descriptions", 5, 1000),
-		PrimaryText:  f.Text("primary_text", body.Nullable, 0, 5000),
-		ShortText:    f.Text("short_text", body.Nullable, 0, 500),
-		Subject:      f.Text("subject", body.Nullable, 0, 255),
-		Preheader:    f.Text("preheader", body.Nullable, 0, 255),
-		Body:         f.Text("body", body.Nullable, 0, 10_000),
-		Script:       f.Text("script", body.Nullable, 0, 5000),
-		BusinessName: f.Text("business_name", body.Nullable, 0, 100),
-		Paths:        lines("paths", 2, 50),
+		Headlines:    lines("headlines", MaxHeadlines, MaxHeadline),
+		LongHeadline: f.Text("long_headline", body.Nullable, 0, MaxHeadline),
+		Descriptions: lines("descriptions", MaxDescriptions, MaxDescription),
+		PrimaryText:  f.Text("primary_text", body.Nullable, 0, MaxPrimaryText),
+		ShortText:    f.Text("short_text", body.Nullable, 0, MaxShortText),
+		Subject:      f.Text("subject", body.Nullable, 0, MaxSubject),
+		Preheader:    f.Text("preheader", body.Nullable, 0, MaxPreheader),
+		Body:         f.Text("body", body.Nullable, 0, MaxBody),
+		Script:       f.Text("script", body.Nullable, 0, MaxScript),
+		BusinessName: f.Text("business_name", body.Nullable, 0, MaxBrandName),
+		Paths:        lines("paths", MaxPaths, MaxPath),
 	}
 	f.Done()
 	return c

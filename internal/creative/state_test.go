@@ -455,3 +455,38 @@ func TestWorkspaceIsolation(t *testing.T) {
 		t.Error("the owner cannot generate")
 	}
 }
+
+// TestStatusOf checks that the place of the status in a document does not
+// matter.
+func TestStatusOf(t *testing.T) {
+	t.Parallel()
+	for doc, want := range map[string]creative.Status{
+		`{"id":"crv_1","status":"generating","x":1}`:       creative.StatusGenerating,
+		`{"content":{"status":"failed"},"status":"ready"}`: creative.StatusReady,
+		`{"content":{"status":"failed"}}`:                  "",
+		`{"status":null}`:                                  "",
+		`["status","ready"]`:                               "",
+		``:                                                 "",
+	} {
+		if got := creative.StatusOf([]byte(doc)); got != want {
+			t.Errorf("%s: got %q want %q", doc, got, want)
+		}
+	}
+}
+
+// TestWait checks the status of a finished generation and of one that runs.
+func TestWait(t *testing.T) {
+	t.Parallel()
+	c := newFixture(t)
+	for body, want := range map[string]creative.Status{
+		`{"prompt":"Tea"}`:                creative.StatusReady,
+		`{"prompt":"Tea","type":"image"}`: creative.StatusGenerating,
+	} {
+		id := generate(c, body).OK().ID()
+		d, status, err := c.Creatives.Wait(t.Context(), c.Cause(), ident.ID(id), time.Nanosecond)
+		answerWithStatus(c, d, status, err).OK()
+		if status != want {
+			t.Errorf("%s: got %q want %q", body, status, want)
+		}
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"fanfare/internal/audience"
+	"fanfare/internal/body"
 	"fanfare/internal/ident"
 	"fanfare/internal/record"
 )
@@ -45,12 +46,16 @@ func (s Services) createAudiences(ctx context.Context, cause record.Cause) (map[
 		if p.to == 0 {
 			continue
 		}
-		members := audience.MemberChange{}
+		var members audience.MemberChange
 		for i := p.from; i < p.to; i++ {
 			sum := sha256.Sum256(fmt.Appendf(nil, "person-%d@example.com", i))
 			members.Add = append(members.Add, hex.EncodeToString(sum[:]))
 		}
-		if _, err := s.Audiences.ChangeMembers(ctx, cause, made[p.name], record.Match{}, members); err != nil {
+		sent, err := body.FromGo(members)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := s.Audiences.ChangeMembers(ctx, cause, made[p.name], record.Match{}, sent); err != nil {
 			return nil, fmt.Errorf("fill demo audience %q: %w", p.name, err)
 		}
 	}

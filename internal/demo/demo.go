@@ -136,7 +136,7 @@ func (s Services) generateCreative(ctx context.Context, cause record.Cause, p ca
 	if err != nil {
 		return err
 	}
-	d, err := s.Creatives.Generate(ctx, cause, sent)
+	d, _, err := s.Creatives.Generate(ctx, cause, sent)
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,6 @@ import (
 
 	"fanfare/internal/analytics"
 	"fanfare/internal/audience"
-	"fanfare/internal/body"
 	"fanfare/internal/campaign"
 	"fanfare/internal/connection"
 	"fanfare/internal/creative"
@@ -60,44 +59,22 @@ func getAnalyticsSchema(_ context.Context, r *request) (response, error) {
 	return response{status: http.StatusOK, data: analytics.SchemaJSON}, nil
 }
 
-// home returns the fields of the caller's workspace that analytics needs.
-func (r *request) home() analytics.Workspace {
+// analyticsWorkspace returns the fields of the caller's workspace that analytics
+// needs.
+func (r *request) analyticsWorkspace() analytics.Workspace {
 	w := r.caller.Workspace
 	return analytics.NewWorkspace(w.ID, w.Timezone, w.Currency)
 }
 
 func (a *API) queryAnalytics(ctx context.Context, r *request) (response, error) {
-	f := body.NewReader(&r.object, false)
-	q := readAnalyticsQuery(f)
-	f.Done()
-	if f.Err() != nil {
-		// Report the invalid names and values of the readable members as well.
-		_, more := analytics.Resolve(q, r.home(), r.now)
-		for _, d := range more {
-			if !slices.ContainsFunc(f.Problems.List, func(had fault.Detail) bool { return overlaps(had.Field, d.Field) }) {
-				f.Problems.Add(d)
-			}
-		}
-		return response{}, f.Err()
-	}
-	answer, err := a.Analytics.Query(ctx, r.home(), q)
+	answer, err := a.Analytics.Query(ctx, r.analyticsWorkspace(), &r.object)
 	if err != nil {
 		return response{}, err
 	}
-	if q.DryRun {
+	if answer.Estimated() {
 		a.refundDay(r)
 	}
 	return answered(r, answer), nil
-}
-
-// overlaps reports whether two paths name the same member, or one is inside the
-// other.
-func overlaps(a, b string) bool {
-	in := func(outer, inner string) bool {
-		rest, ok := strings.CutPrefix(inner, outer)
-		return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
-	}
-	return in(a, b) || in(b, a)
 }
 
 // answered returns the answer as CSV or NDJSON if Accept names that type, and
@@ -181,7 +158,7 @@ func (a *API) report(rep *report) handler {
 			in.Limit = p.limit()
 		}
 		if err := p.err(); err != nil {
-			return response{}, mergeFaults(err, a.Analytics.Check(r.home(), in))
+			return response{}, mergeFaults(err, a.Analytics.Check(r.analyticsWorkspace(), in))
 		}
 		canonical := url.Values{}
 		for _, name := range filters {
@@ -197,7 +174,7 @@ func (a *API) report(rep *report) handler {
 			canonical, _ = url.ParseQuery(c.Params)
 			in = &analytics.Params{Kind: rep.kind, Limit: in.Limit, Cursor: &c.After.Text}
 		}
-		answer, err := a.Analytics.Report(ctx, r.home(), in)
+		answer, err := a.Analytics.Report(ctx, r.analyticsWorkspace(), in)
 		if err != nil {
 			return response{}, err
 		}

@@ -153,7 +153,7 @@ func New(d Deps) *API {
 		a.Progress = noProgress
 	}
 	a.routes, a.public = newRoutes(a.table()), a.pages()
-	a.known(d.PublicURL)
+	a.setPublicURL(d.PublicURL)
 	return a
 }
 

@@ -6,10 +6,8 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"time"
 
 	"fanfare/internal/asset"
-	"fanfare/internal/body"
 	"fanfare/internal/ident"
 )
 
@@ -38,7 +36,7 @@ var (
 )
 
 func (a *API) uploadAsset(ctx context.Context, r *request) (response, error) {
-	d, err := a.Assets.Upload(ctx, r.causeOnce(http.StatusCreated), r.body)
+	d, err := a.Assets.Upload(ctx, r.idempotentCause(http.StatusCreated), r.body)
 	if err != nil {
 		return response{}, err
 	}
@@ -70,18 +68,11 @@ func (a *API) assetExists(ctx context.Context, r *request) error {
 }
 
 func (a *API) linkAsset(ctx context.Context, r *request) (response, error) {
-	if err := a.assetExists(ctx, r); err != nil {
+	id, err := r.recordID(ident.Asset)
+	if err != nil {
 		return response{}, err
 	}
-	seconds := int64(asset.DefaultLinkSeconds)
-	f := body.NewReader(&r.object, false)
-	body.Set(&seconds, f.Integer("expires_in", body.Optional, asset.MinLinkSeconds, asset.MaxLinkSeconds))
-	f.Done()
-	if err := f.Err(); err != nil {
-		return response{}, err
-	}
-	base := a.Origin(r.http) + linkPath
-	d, err := a.Assets.Link(ctx, r.causeOnce(http.StatusOK), ident.ID(r.pathID), base, time.Duration(seconds)*time.Second)
+	d, err := a.Assets.Link(ctx, r.idempotentCause(http.StatusOK), id, a.Origin(r.http)+linkPath, &r.object)
 	return found(d), err
 }
 

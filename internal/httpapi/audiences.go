@@ -2,12 +2,11 @@ package httpapi
 
 import (
 	"context"
-	"maps"
 	"net/http"
+	"net/url"
 
 	"fanfare/internal/audience"
 	"fanfare/internal/body"
-	"fanfare/internal/fault"
 	"fanfare/internal/ident"
 )
 
@@ -46,7 +45,7 @@ func (a *API) audienceRoutes() []route {
 }
 
 func (a *API) createAudience(ctx context.Context, r *request) (response, error) {
-	d, err := a.Audiences.Create(ctx, r.causeOnce(http.StatusCreated), &r.object)
+	d, err := a.Audiences.Create(ctx, r.idempotentCause(http.StatusCreated), &r.object)
 	if err != nil {
 		return response{}, err
 	}
@@ -78,52 +77,37 @@ func (a *API) getAudienceMembers(ctx context.Context, r *request) (response, err
 }
 
 func (a *API) changeAudienceMembers(ctx context.Context, r *request) (response, error) {
-	var m audience.MemberChange
-	id, err := a.audiences().action(ctx, r, func(f *body.Reader) { m = audience.ReadMembers(f) })
+	id, err := r.recordID(ident.Audience)
 	if err != nil {
 		return response{}, err
 	}
-	d, err := a.Audiences.ChangeMembers(ctx, r.causeOnce(http.StatusOK), id, r.match(), m)
+	d, err := a.Audiences.ChangeMembers(ctx, r.idempotentCause(http.StatusOK), id, r.match(), &r.object)
 	return found(d), err
 }
-
-const (
-	// insightDays is the default length of the period.
-	insightDays = 30
-	// wholeWorkspace is the baseline value for the whole workspace instead of
-	// an audience.
-	wholeWorkspace = "workspace"
-)
 
 func (a *API) getAudienceInsights(ctx context.Context, r *request) (response, error) {
 	values, err := r.query("start_date", "end_date", "timezone", "baseline")
 	if err != nil {
 		return response{}, err
 	}
-	if err := a.audiences().exists(ctx, r); err != nil {
-		return response{}, err
-	}
-	workspace := r.caller.Workspace
-	p := &params{values: map[string]string{"baseline": wholeWorkspace}}
-	maps.Copy(p.values, values)
-	var period audience.Period
-	period.StartDate, period.EndDate = p.period(workspace.Timezone, insightDays, r.now)
-	baseline := p.values["baseline"]
-	if baseline != wholeWorkspace {
-		_, err := a.Audiences.Get(ctx, workspace.ID, ident.ID(baseline))
-		switch {
-		case fault.Is(err, fault.NotFound):
-			p.bad("baseline", "invalid_value", "must be workspace, or the id of an audience.", nil)
-		case err != nil:
-			return response{}, err
-		}
-	}
-	if err := p.err(); err != nil {
-		return response{}, err
-	}
-	in, err := a.Audiences.Insights(ctx, workspace.ID, ident.ID(r.pathID), period, baseline)
+	id, err := r.recordID(ident.Audience)
 	if err != nil {
 		return response{}, err
 	}
-	return encoded(in)
+	w := r.caller.Workspace
+	in := audience.InsightsRequest{Timezone: w.Timezone}
+	if zone, has := values["timezone"]; has {
+		in.Timezone = zone
+	}
+	if baseline, has := values["baseline"]; has {
+		in.Baseline = &baseline
+	}
+	p := &params{values: values}
+	in.From, in.Until = p.dates(in.Timezone, url.Values{})
+	in.Problems = p.problems
+	found, err := a.Audiences.Insights(ctx, w.ID, id, in)
+	if err != nil {
+		return response{}, err
+	}
+	return encoded(found)
 }

@@ -77,7 +77,7 @@ func (a *API) stopsCampaign(can func(*campaign.Campaign) bool) func(ctx context.
 }
 
 func (a *API) createCampaign(ctx context.Context, r *request) (response, error) {
-	d, err := a.Campaigns.Create(ctx, r.causeOnce(http.StatusCreated), &r.object, r.campaignDefaults())
+	d, err := a.Campaigns.Create(ctx, r.idempotentCause(http.StatusCreated), &r.object, r.campaignDefaults())
 	if err != nil {
 		return response{}, err
 	}
@@ -99,7 +99,7 @@ func (r *request) campaignDefaults() campaign.Defaults {
 
 func (a *API) launchCampaign(ctx context.Context, r *request) (response, error) {
 	var dry bool
-	id, err := a.campaigns().action(ctx, r, func(f *body.Reader) {
+	id, err := a.campaigns().readAction(ctx, r, func(f *body.Reader) {
 		if v := f.Flag("validate_only"); v != nil {
 			dry = *v
 		}
@@ -115,7 +115,7 @@ func (a *API) launchCampaign(ctx context.Context, r *request) (response, error) 
 }
 
 func (a *API) pauseCampaign(ctx context.Context, r *request) (response, error) {
-	id, err := a.campaigns().action(ctx, r, nil)
+	id, err := a.campaigns().readAction(ctx, r, nil)
 	if err != nil {
 		return response{}, err
 	}
@@ -123,7 +123,7 @@ func (a *API) pauseCampaign(ctx context.Context, r *request) (response, error) {
 }
 
 func (a *API) resumeCampaign(ctx context.Context, r *request) (response, error) {
-	id, err := a.campaigns().action(ctx, r, nil)
+	id, err := a.campaigns().readAction(ctx, r, nil)
 	if err != nil {
 		return response{}, err
 	}
@@ -131,21 +131,16 @@ func (a *API) resumeCampaign(ctx context.Context, r *request) (response, error) 
 }
 
 func (a *API) act(ctx context.Context, r *request, id ident.ID, action campaign.Action) (response, error) {
-	d, err := a.Campaigns.Transition(ctx, r.causeOnce(http.StatusOK), id, r.match(), action)
+	d, err := a.Campaigns.Transition(ctx, r.idempotentCause(http.StatusOK), id, r.match(), action)
 	return found(d), err
 }
 
 func (a *API) duplicateCampaign(ctx context.Context, r *request) (response, error) {
-	var name string
-	id, err := a.campaigns().action(ctx, r, func(f *body.Reader) {
-		if v := f.Text("name", body.Optional, 1, campaign.MaxName); v != nil {
-			name = *v
-		}
-	})
+	id, err := r.recordID(ident.Campaign)
 	if err != nil {
 		return response{}, err
 	}
-	d, err := a.Campaigns.Duplicate(ctx, r.causeOnce(http.StatusCreated), id, r.match(), name)
+	d, err := a.Campaigns.Duplicate(ctx, r.idempotentCause(http.StatusCreated), id, r.match(), &r.object)
 	if err != nil {
 		return response{}, err
 	}

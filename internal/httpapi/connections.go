@@ -3,9 +3,7 @@ package httpapi
 import (
 	"context"
 	"net/http"
-	"slices"
 
-	"fanfare/internal/body"
 	"fanfare/internal/connection"
 	"fanfare/internal/ident"
 	"fanfare/internal/record"
@@ -50,7 +48,7 @@ func (a *API) withNodeWarnings(handle func(context.Context, *request) (response,
 }
 
 func (a *API) createConnection(ctx context.Context, r *request) (response, error) {
-	d, err := a.Connections.Create(ctx, r.causeOnce(http.StatusCreated), &r.object, r.workspaceDefaults())
+	d, err := a.Connections.Create(ctx, r.idempotentCause(http.StatusCreated), &r.object, r.workspaceDefaults())
 	if err != nil {
 		return response{}, err
 	}
@@ -91,12 +89,11 @@ func (a *API) disconnectConnection(ctx context.Context, r *request) (response, e
 
 func (a *API) reconnectConnection(s *resource) handler {
 	return func(ctx context.Context, r *request) (response, error) {
-		var given *connection.Given
-		id, err := s.action(ctx, r, func(f *body.Reader) { given = connection.ReadGiven(f) })
+		id, err := r.recordID(s.prefix)
 		if err != nil {
 			return response{}, err
 		}
-		d, err := a.Connections.Reconnect(ctx, r.causeOnce(http.StatusOK), id, r.match(), given, r.workspaceDefaults())
+		d, err := a.Connections.Reconnect(ctx, r.idempotentCause(http.StatusOK), id, r.match(), &r.object, r.workspaceDefaults())
 		return found(d), err
 	}
 }
@@ -133,61 +130,20 @@ func unpagedList[T any](list []T) (response, error) {
 	return res, nil
 }
 
-// platformInfo is a platform in the response of listPlatforms.
-type platformInfo struct {
-	Platform         string   `json:"platform"`
-	Name             string   `json:"name"`
-	Auth             string   `json:"auth"`
-	Configured       bool     `json:"configured"`
-	APIVersion       *string  `json:"api_version"`
-	SunsetOn         *string  `json:"sunset_on"`
-	LookbackDays     int      `json:"lookback_days"`
-	HistoryDays      int      `json:"history_days"`
-	Scopes           []string `json:"scopes"`
-	WriteScopes      []string `json:"write_scopes"`
-	Capabilities     []string `json:"capabilities"`
-	ConfigFields     []string `json:"config_fields"`
-	CredentialFields []string `json:"credential_fields"`
-}
-
 func (a *API) listPlatforms(_ context.Context, r *request) (response, error) {
 	if _, err := r.query(); err != nil {
 		return response{}, err
 	}
-	var list []platformInfo
-	sandbox := platformInfo{
-		Platform: connection.PlatformSandbox, Name: "Sandbox", Auth: "none", Configured: true, Scopes: []string{}, WriteScopes: []string{},
-		Capabilities: []string{}, ConfigFields: []string{"seed", "currency", "timezone"}, CredentialFields: []string{},
-	}
-	for _, p := range a.Connections.About() {
-		info := platformInfo{
-			Platform: p.Platform, Name: p.Name, Auth: "oauth", Configured: p.Configured, APIVersion: &p.Version, LookbackDays: p.LookbackDays, HistoryDays: p.HistoryDays,
-			Scopes: slices.Concat([]string{}, p.Scopes), WriteScopes: slices.Concat([]string{}, p.WriteScopes), Capabilities: slices.Concat([]string{}, p.Capabilities),
-			ConfigFields: []string{}, CredentialFields: []string{"access_token", "refresh_token", "client_id", "client_secret"},
-		}
-		if p.Sunset != nil {
-			day := p.Sunset.String()
-			info.SunsetOn = &day
-		}
-		list = append(list, info)
-		sandbox.LookbackDays, sandbox.HistoryDays = max(sandbox.LookbackDays, p.LookbackDays), max(sandbox.HistoryDays, p.HistoryDays)
-		for _, capability := range p.Capabilities {
-			if !slices.Contains(sandbox.Capabilities, capability) {
-				sandbox.Capabilities = append(sandbox.Capabilities, capability)
-			}
-		}
-	}
-	return unpagedList(append(list, sandbox))
+	return unpagedList(a.Connections.Platforms())
 }
 
 func (a *API) linkEntities(s *resource) handler {
 	return func(ctx context.Context, r *request) (response, error) {
-		var req connection.LinkRequest
-		id, err := s.action(ctx, r, func(f *body.Reader) { req = connection.ReadLinks(f) })
+		id, err := r.recordID(s.prefix)
 		if err != nil {
 			return response{}, err
 		}
-		answer, err := a.Connections.Link(ctx, r.causeOnce(http.StatusOK), id, req)
+		answer, err := a.Connections.Link(ctx, r.idempotentCause(http.StatusOK), id, r.match(), &r.object)
 		return response{status: http.StatusOK, data: answer}, err
 	}
 }

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"net/http"
@@ -88,14 +87,14 @@ func (a *API) listVariants(ctx context.Context, r *request) (response, error) {
 
 func (a *API) getCreative(ctx context.Context, r *request) (response, error) {
 	res, err := a.creatives().getRecord(ctx, r)
-	if err == nil && generating(res.data) {
+	if err == nil && creative.StatusOf(res.data) == creative.StatusGenerating {
 		res.retryAfter = pollSeconds
 	}
 	return res, err
 }
 
 func (a *API) createCreative(ctx context.Context, r *request) (response, error) {
-	d, err := a.Creatives.Create(ctx, r.causeOnce(http.StatusCreated), &r.object)
+	d, err := a.Creatives.Create(ctx, r.idempotentCause(http.StatusCreated), &r.object)
 	if err != nil {
 		return response{}, err
 	}
@@ -112,25 +111,25 @@ func (a *API) updateCreative(ctx context.Context, r *request) (response, error) 
 }
 
 func (a *API) generateCreative(ctx context.Context, r *request) (response, error) {
-	cause := r.causeOnce(http.StatusCreated)
-	d, err := a.Creatives.Generate(ctx, cause, &r.object)
+	cause := r.idempotentCause(http.StatusCreated)
+	d, now, err := a.Creatives.Generate(ctx, cause, &r.object)
 	if err != nil {
 		return response{}, err
 	}
-	return a.generated(ctx, r, cause, d, http.StatusCreated)
+	return a.generated(ctx, r, cause, d, now, http.StatusCreated)
 }
 
 func (a *API) retryCreative(ctx context.Context, r *request) (response, error) {
-	id, err := a.creatives().action(ctx, r, nil)
+	id, err := a.creatives().readAction(ctx, r, nil)
 	if err != nil {
 		return response{}, err
 	}
-	cause := r.causeOnce(http.StatusOK)
-	d, err := a.Creatives.Regenerate(ctx, cause, id, r.match())
+	cause := r.idempotentCause(http.StatusOK)
+	d, now, err := a.Creatives.Regenerate(ctx, cause, id, r.match())
 	if err != nil {
 		return response{}, err
 	}
-	return a.generated(ctx, r, cause, d, http.StatusOK)
+	return a.generated(ctx, r, cause, d, now, http.StatusOK)
 }
 
 const (
@@ -142,33 +141,26 @@ const (
 	pollSeconds = 2
 )
 
-// generated waits for a generation as the caller prefers. It returns the
-// finished creative, or 202 with the current one.
-func (a *API) generated(ctx context.Context, r *request, cause record.Cause, d record.Doc, status int) (response, error) {
+// generated waits for a generation as the caller prefers; now is the status of
+// the creative. It returns the finished creative, or 202 with the current one.
+func (a *API) generated(ctx context.Context, r *request, cause record.Cause, d record.Doc, now creative.Status, status int) (response, error) {
 	id := d.ID()
 	wait, applied := preference(r.http.Header["Prefer"])
-	if generating(d.JSON) && wait > 0 {
+	if now == creative.StatusGenerating && wait > 0 {
 		var err error
-		if d, _, err = a.Creatives.Wait(ctx, cause, id, wait); err != nil {
+		if d, now, err = a.Creatives.Wait(ctx, cause, id, wait); err != nil {
 			return response{}, err
 		}
 	}
 	res := found(d)
 	res.status, res.applied = status, applied
-	if generating(d.JSON) {
+	if now == creative.StatusGenerating {
 		res.status, res.retryAfter = http.StatusAccepted, pollSeconds
 	}
 	if res.status != http.StatusOK {
 		res.location = collection(r.route.pattern) + string(id)
 	}
 	return res, nil
-}
-
-// generating reports whether the status of a creative is generating. It relies
-// on status following id at the start of the document.
-func generating(doc []byte) bool {
-	const start = len(`{"id":"crv_01m5eyeh80fhttv3ftzpvwsz52"`)
-	return len(doc) > start && bytes.HasPrefix(doc[start:], []byte(`,"status":"generating"`))
 }
 
 // preference returns the wait time of the Prefer header (RFC 7240) and the

@@ -60,11 +60,11 @@ var (
 
 // These read headers.
 var (
-	Insistable  = hstsAllowed
-	AcceptsJSON = acceptsJSON
-	AcceptsGzip = acceptsGzip
-	OnceKey     = onceKey
-	NoneMatch   = noneMatch
+	Insistable     = hstsAllowed
+	AcceptsJSON    = acceptsJSON
+	AcceptsGzip    = acceptsGzip
+	IdempotencyKey = idempotencyKey
+	NoneMatch      = noneMatch
 )
 
 // ListQuery reads a query string as the list of campaigns does, and returns

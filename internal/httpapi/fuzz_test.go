@@ -74,7 +74,7 @@ func FuzzIdempotencyKey(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, header string) {
-		key, err := httpapi.OnceKey([]string{header})
+		key, err := httpapi.IdempotencyKey([]string{header})
 		if err != nil {
 			aFault(t, err, fault.InvalidIdempotencyKey)
 			return
@@ -83,7 +83,7 @@ func FuzzIdempotencyKey(f *testing.F) {
 			t.Fatalf("%q: got key %q, want 1 to 255 visible ASCII characters", header, key)
 		}
 		quoted := `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(key) + `"`
-		if again, err := httpapi.OnceKey([]string{quoted}); err != nil || again != key {
+		if again, err := httpapi.IdempotencyKey([]string{quoted}); err != nil || again != key {
 			t.Fatalf("%q: got key %q (%v) from %s, want %q", header, again, err, quoted, key)
 		}
 	})

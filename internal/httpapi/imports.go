@@ -6,7 +6,6 @@ import (
 
 	"fanfare/internal/body"
 	"fanfare/internal/connection"
-	"fanfare/internal/fault"
 	"fanfare/internal/ident"
 	"fanfare/internal/ingest"
 )
@@ -52,7 +51,7 @@ func (a *API) createImport(ctx context.Context, r *request) (response, error) {
 	if err := p.err(); err != nil {
 		return response{}, err
 	}
-	d, err := a.Ingest.Upload(ctx, r.causeOnce(http.StatusCreated), u)
+	d, err := a.Ingest.Upload(ctx, r.idempotentCause(http.StatusCreated), u)
 	if err != nil {
 		return response{}, asParameters(err, importParams)
 	}
@@ -64,77 +63,29 @@ func (a *API) updateImport(ctx context.Context, r *request) (response, error) {
 	if err != nil {
 		return response{}, err
 	}
-	f := body.NewReader(&r.object, true)
-	c := readImportChange(f)
-	f.Done(importReadOnly...)
-	if wrong := f.Err(); wrong != nil {
-		if d, err := a.Ingest.Get(ctx, r.caller.Workspace.ID, id); err != nil {
-			return response{}, err
-		} else if err := r.match().Check(d.Version); err != nil {
-			return response{}, err
-		}
-		return response{}, wrong
-	}
-	d, err := a.Ingest.Revise(ctx, r.cause(), id, r.match(), c)
+	d, err := a.Ingest.Update(ctx, r.cause(), id, r.match(), &r.object)
 	return found(d), err
-}
-
-var importReadOnly = []string{
-	"id", "status", "file", "connection_id", "duplicate_of", "detected", "columns", "preview", "error", "rows_written", "committed_at", "undo_expires_at", "undone_at",
-	"version", "created_by", "created_at", "updated_at", "archived_at",
-}
-
-func readImportChange(f *body.Reader) (c ingest.ImportPatch) {
-	c.Source = f.Text("source", body.Optional, 1, ingest.MaxSource)
-	c.Currency = f.Currency("currency", body.Optional)
-	c.Zone = f.Zone("timezone", body.Optional)
-	if mode := f.Choice("mode", body.Optional, ingest.Modes); mode != nil {
-		m := ingest.Mode(*mode)
-		c.Mode = &m
-	}
-	c.DateFormat = f.Choice("date_format", body.Optional, ingest.DateFormats)
-	c.Decimal = f.Choice("decimal", body.Optional, []string{".", ","})
-	v := f.Typed("mapping", body.Optional, func(v *body.Value) bool { return v.Kind == body.KindObject }, "an object")
-	if v == nil {
-		return c
-	}
-	c.Mapping = map[string]string{}
-	if len(v.Members) > ingest.MaxColumns {
-		f.Bad("mapping", "too_many_items", "names more columns than a file may have.", fault.Meta{"maximum": ingest.MaxColumns})
-		return c
-	}
-	for _, m := range v.Members {
-		switch m.Value.Kind {
-		case body.KindNull:
-			c.Mapping[m.Name] = ""
-		case body.KindString:
-			c.Mapping[m.Name] = m.Value.Text
-		default:
-			f.Bad("mapping."+fault.Clip(m.Name), "invalid_type", "must be a string or null.", fault.Meta{"expected": "a string or null"})
-		}
-	}
-	return c
 }
 
 func (a *API) commitImport(s *resource) handler {
 	return func(ctx context.Context, r *request) (response, error) {
 		var o ingest.Options
-		id, err := s.action(ctx, r, func(f *body.Reader) { body.Set(&o.SkipErrors, f.Flag("skip_errors")) })
+		id, err := s.readAction(ctx, r, func(f *body.Reader) { body.Set(&o.SkipErrors, f.Flag("skip_errors")) })
 		if err != nil {
 			return response{}, err
 		}
-		d, err := a.Ingest.Commit(ctx, r.causeOnce(http.StatusOK), id, r.match(), o)
+		d, err := a.Ingest.Commit(ctx, r.idempotentCause(http.StatusOK), id, r.match(), o)
 		return found(d), err
 	}
 }
 
 func (a *API) undoImport(s *resource) handler {
 	return func(ctx context.Context, r *request) (response, error) {
-		id, err := s.action(ctx, r, nil)
+		id, err := s.readAction(ctx, r, nil)
 		if err != nil {
 			return response{}, err
 		}
-		d, err := a.Ingest.Undo(ctx, r.causeOnce(http.StatusOK), id, r.match())
+		d, err := a.Ingest.Undo(ctx, r.idempotentCause(http.StatusOK), id, r.match())
 		return found(d), err
 	}
 }

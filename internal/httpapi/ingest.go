@@ -44,7 +44,7 @@ func (a *API) ingestMetrics(ctx context.Context, r *request) (response, error) {
 	if err := p.err(); err != nil {
 		return response{}, err
 	}
-	answer, err := a.Ingest.Ingest(ctx, r.causeOnce(http.StatusOK), f)
+	answer, err := a.Ingest.Ingest(ctx, r.idempotentCause(http.StatusOK), f)
 	if err != nil {
 		return response{}, asParameters(err, feedParams)
 	}

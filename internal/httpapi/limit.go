@@ -38,12 +38,12 @@ func (a *API) acquire(r *request) error {
 	if a.ChangesLost != nil && a.ChangesLost() != "" {
 		r.w.Header()["X-Warnings"] = []string{"changes_lost"}
 	}
-	err := a.count(r)
+	err := a.countInFlight(r)
 	if err == nil {
 		err = a.startWork(r)
 	}
 	if err != nil {
-		a.look(r)
+		a.setQuotaHeaders(r)
 		return err
 	}
 	return a.charge(r)
@@ -53,11 +53,12 @@ func (a *API) acquire(r *request) error {
 // node. It only bounds their memory.
 const maxUrgent = 1000
 
-// count counts the request for its workspace and its founder. It returns a fault
-// beyond the number of the plan, and beyond the founder's share of the places.
+// countInFlight counts the request for its workspace and its founder. It returns
+// a fault beyond the number of the plan, and beyond the founder's share of the
+// places.
 // Choice: the share is the founder's, because a person with three workspaces
 // could otherwise take all places. Critical requests are counted apart.
-func (a *API) count(r *request) error {
+func (a *API) countInFlight(r *request) error {
 	running := a.inFlight
 	switch {
 	case r.critical():
@@ -194,8 +195,8 @@ func (a *API) emitQuotaEvent(r *request, d ratelimit.Decision) {
 	}
 }
 
-// look sets the rate limit headers without counting the request.
-func (a *API) look(r *request) {
+// setQuotaHeaders sets the rate limit headers without counting the request.
+func (a *API) setQuotaHeaders(r *request) {
 	who, limits := a.counted(r)
 	setLimits(r.w.Header(), a.quotaState(r, who, limits))
 }
@@ -225,7 +226,7 @@ func (a *API) refund(r *request) {
 		a.Log.Warn("quota of a failed request not returned: check that the database is available", "request_id", r.id, "error", err)
 		return
 	}
-	a.look(r)
+	a.setQuotaHeaders(r)
 }
 
 func overloaded() error {

@@ -329,36 +329,6 @@ func (p *params) dates(zone string, canonical url.Values) (from, until *clock.In
 	return from, until
 }
 
-// period reads start_date and end_date and returns the first and the last day.
-// The default end is yesterday; the default start makes the period the given
-// number of days long.
-func (p *params) period(zone string, days int, now time.Time) (first, last string) {
-	if v, has := p.values["timezone"]; has {
-		zone = v
-	}
-	loc, err := clock.Zone(zone)
-	if err != nil {
-		loc = time.UTC
-	}
-	day := func(t time.Time, shift int) string {
-		y, m, d := t.In(loc).Date()
-		return time.Date(y, m, d+shift, 0, 0, 0, 0, time.UTC).Format(time.DateOnly)
-	}
-	if _, has := p.values["end_date"]; !has {
-		p.values["end_date"] = day(now, -1)
-	}
-	from, until := p.dates(zone, url.Values{})
-	if until == nil {
-		return "", ""
-	}
-	// The end is excluded, unless that would leave an empty period.
-	end := until.Add(-time.Millisecond)
-	if from == nil {
-		return day(end.Time(), 1-days), day(end.Time(), 0)
-	}
-	return day(from.Time(), 0), day(max(end, *from).Time(), 0)
-}
-
 // date reads a date or a date-time. For a date, at is the start of that day and
 // end the start of the next day.
 func (p *params) date(name string, loc *time.Location, canonical url.Values) (at, end *clock.Instant) {

@@ -80,7 +80,7 @@ func (a *API) rank(ctx context.Context, r *request, q *page.Query, params string
 		}
 		return nil
 	}
-	home := r.home()
+	home := r.analyticsWorkspace()
 	if zone := values.Get("timezone"); zone != "" {
 		home.Timezone = zone
 	}

@@ -23,8 +23,8 @@ func (a *API) Origin(hr *http.Request) string {
 	return a.origin
 }
 
-// known stores the address that the operator configured.
-func (a *API) known(address string) {
+// setPublicURL stores the address that the operator configured.
+func (a *API) setPublicURL(address string) {
 	a.origin = strings.TrimSuffix(address, "/")
 	u, err := url.Parse(address)
 	a.local = err == nil && loopback(u.Hostname())

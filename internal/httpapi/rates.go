@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"fanfare/internal/body"
 	"fanfare/internal/clock"
 	"fanfare/internal/fault"
 	"fanfare/internal/money"
@@ -107,11 +106,6 @@ func (a *API) openCursor(r *request, text string, sent *params, canonical url.Va
 }
 
 func (a *API) setRates(ctx context.Context, r *request) (response, error) {
-	f := body.NewReader(&r.object, false)
-	list := rates.Read(f)
-	if err := f.Err(); err != nil {
-		return response{}, err
-	}
-	d, err := a.Rates.Put(ctx, r.causeOnce(http.StatusOK), r.caller.Workspace.ID, list)
+	d, err := a.Rates.Set(ctx, r.idempotentCause(http.StatusOK), &r.object)
 	return found(d), err
 }

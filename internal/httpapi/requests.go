@@ -95,8 +95,8 @@ func (a *API) logRequest(r *request) {
 	e.copyRequest(r.http)
 }
 
-// nextEntry returns the entry for the next request: a new one, or the oldest
-// one if the log is full.
+// nextEntry returns the entry for the next request: a new one, or the oldest one
+// if the log is full.
 func (l *requestLog) nextEntry() *entry {
 	n := len(l.entries)
 	if n == MaxLogged {

@@ -101,17 +101,17 @@ func (s *resource) archiveRecord(ctx context.Context, r *request) (response, err
 }
 
 func (s *resource) restoreRecord(ctx context.Context, r *request) (response, error) {
-	id, err := s.action(ctx, r, nil)
+	id, err := s.readAction(ctx, r, nil)
 	if err != nil {
 		return response{}, err
 	}
-	d, err := s.restore(ctx, r.causeOnce(http.StatusOK), id, r.match())
+	d, err := s.restore(ctx, r.idempotentCause(http.StatusOK), id, r.match())
 	return found(d), err
 }
 
-// action reads the id and the options of an action. A missing record or a
+// readAction reads the id and the options of an action. A missing record or a
 // failed If-Match is reported before invalid options.
-func (s *resource) action(ctx context.Context, r *request, options func(*body.Reader)) (ident.ID, error) {
+func (s *resource) readAction(ctx context.Context, r *request, options func(*body.Reader)) (ident.ID, error) {
 	id, err := r.recordID(s.prefix)
 	if err != nil {
 		return "", err

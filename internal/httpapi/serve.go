@@ -76,9 +76,9 @@ type request struct {
 	counter ratelimit.Counter
 	ticket  ratelimit.Ticket
 	charged ident.ID
-	// onceKey and fingerprint are set for a request with an Idempotency-Key.
-	onceKey, fingerprint string
-	timeout              lazyTimeout
+	// idempotencyKey and fingerprint are set for a request with an Idempotency-Key.
+	idempotencyKey, fingerprint string
+	timeout                     lazyTimeout
 }
 
 // cause returns the cause of a write: the API key or the signed-in user.
@@ -333,7 +333,7 @@ func (a *API) readAndRun(ctx context.Context, r *request) (response, error) {
 	if r.http.Method != http.MethodPost || r.route.reads {
 		return r.route.handle(ctx, r)
 	}
-	return a.runOnce(ctx, r)
+	return a.runIdempotent(ctx, r)
 }
 
 // lazyTimeout is a context with a time limit. It creates its timer on first use,

@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"strings"
 
-	"fanfare/internal/body"
 	"fanfare/internal/connection"
 	"fanfare/internal/ident"
 	"fanfare/internal/page"
@@ -30,23 +29,22 @@ func (a *API) syncRoutes() []route {
 
 func (a *API) syncConnection(s *resource) handler {
 	return func(ctx context.Context, r *request) (response, error) {
-		var req connection.Request
-		id, err := s.action(ctx, r, func(f *body.Reader) { req = connection.ReadRequest(f) })
+		id, err := r.recordID(s.prefix)
 		if err != nil {
 			return response{}, err
 		}
-		d, err := a.Connections.Sync(ctx, r.causeOnce(http.StatusAccepted), id, req)
+		d, err := a.Connections.Sync(ctx, r.idempotentCause(http.StatusAccepted), id, r.match(), &r.object)
 		if err != nil {
 			return response{}, err
 		}
 		res := found(d)
-		res.status, res.retryAfter, res.location = http.StatusAccepted, pollSeconds, r.pathOf(d.ID())
+		res.status, res.retryAfter, res.location = http.StatusAccepted, pollSeconds, r.recordPath(d.ID())
 		return res, nil
 	}
 }
 
-// pathOf returns the path of a record.
-func (r *request) pathOf(id ident.ID) string {
+// recordPath returns the path of a record.
+func (r *request) recordPath(id ident.ID) string {
 	if strings.HasPrefix(string(id), ident.Sync+"_") {
 		return "/v1/syncs/" + string(id)
 	}
@@ -77,11 +75,11 @@ func (a *API) listSyncs(ctx context.Context, r *request) (response, error) {
 
 func (a *API) cancelSync(s *resource) handler {
 	return func(ctx context.Context, r *request) (response, error) {
-		id, err := s.action(ctx, r, nil)
+		id, err := s.readAction(ctx, r, nil)
 		if err != nil {
 			return response{}, err
 		}
-		d, err := a.Connections.Cancel(ctx, r.causeOnce(http.StatusOK), id, r.match())
+		d, err := a.Connections.Cancel(ctx, r.idempotentCause(http.StatusOK), id, r.match())
 		return found(d), err
 	}
 }

@@ -1,18 +1,20 @@
 package ingest_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"fanfare/internal/body"
 	"fanfare/internal/clock"
 	"fanfare/internal/fact"
 	"fanfare/internal/fault"
 	"fanfare/internal/ident"
 	"fanfare/internal/ingest"
-	"fanfare/internal/money"
 	"fanfare/internal/record"
 )
 
@@ -140,8 +142,7 @@ func TestCrash(t *testing.T) {
 		w.fail["written"] = crash
 		_, _ = w.Commit(t.Context(), cause, i.ID, record.Match{}, ingest.Options{})
 		w.fail = nil
-		source := "other"
-		if _, err := w.Revise(t.Context(), cause, i.ID, record.Match{}, ingest.ImportPatch{Source: &source}); !fault.Is(err, fault.InvalidState) {
+		if _, err := w.update(t, i.ID, `{"source":"other"}`); !fault.Is(err, fault.InvalidState) {
 			t.Errorf("got %v want invalid_state: facts may be there", err)
 		}
 		if _, err := w.Undo(t.Context(), cause, i.ID, record.Match{}); err != nil || len(w.rows) != 0 {
@@ -209,77 +210,95 @@ func TestReplaceImport(t *testing.T) {
 	}
 }
 
-func TestRevise(t *testing.T) {
+// update sends a merge patch.
+func (w *fakeDeps) update(t testing.TB, id ident.ID, patch string, match ...string) (*ingest.Import, error) {
+	t.Helper()
+	v, err := body.Parse([]byte(patch))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := w.Update(context.Background(), cause, id, record.ParseMatch(match), &v)
+	if err != nil {
+		return nil, err
+	}
+	return decoded(t, d), nil
+}
+
+func TestUpdate(t *testing.T) {
 	t.Parallel()
 	w := newFakeDeps(t)
 	i := w.uploaded(t, ingest.Upload{Bytes: csvOf("when;what;one;two;clicks", "01/02/2026;A;1.234;7;1", "03/04/2026;B;5.678;8;1")})
-	revise := func(c ingest.ImportPatch) (*ingest.Import, error) {
-		d, err := w.Revise(t.Context(), cause, i.ID, record.Match{}, c)
-		if err != nil {
-			return nil, err
-		}
-		return decoded(t, d), nil
-	}
 	if i.Status != ingest.StatusNeedsMapping || i.Error.Field != "mapping" {
 		t.Fatalf("got %s, %+v want needs_mapping", i.Status, i.Error)
 	}
-	r, err := revise(ingest.ImportPatch{Mapping: map[string]string{"when": "date", "what": "campaign_name", "one": "spend"}})
+	r, err := w.update(t, i.ID, `{"mapping":{"when":"date","what":"campaign_name","one":"spend"}}`)
 	if err != nil || r.Status != ingest.StatusNeedsMapping || r.Error.Field != "date_format" {
 		t.Fatalf("got %+v, %v want a question about date_format", r, err)
 	}
 	if _, err := w.Commit(t.Context(), cause, i.ID, record.Match{}, ingest.Options{}); !fault.Is(err, fault.InvalidState) {
 		t.Errorf("got %v want invalid_state", err)
 	}
-	format, point, currency, mode, source := "DD/MM/YYYY", ".", money.Currency("CHF"), ingest.Replace, "till"
-	r, err = revise(ingest.ImportPatch{DateFormat: &format, Decimal: &point, Currency: &currency, Mode: &mode, Source: &source})
+	r, err = w.update(t, i.ID, `{"date_format":"DD/MM/YYYY","decimal":".","currency":"CHF","mode":"replace","source":"till"}`)
 	if err != nil || r.Status != ingest.StatusReady || r.Error != nil || r.Version != 3 {
 		t.Fatalf("got %+v, %v want ready", r, err)
 	}
 	if got, want := string(r.Preview.Rows[0]), `{"date":"2026-02-01","account_id":"default","channel":"other","external_campaign_id":"A","campaign_name":"A","clicks":1,"spend":1.234}`; got != want {
 		t.Errorf("got %s want %s", got, want)
 	}
-	comma := ","
-	if r, err = revise(ingest.ImportPatch{Decimal: &comma, Mapping: map[string]string{"two": "clicks", "what": ""}, DateFormat: &format}); err != nil {
+	if r, err = w.update(t, i.ID, `{"decimal":",","mapping":{"two":"clicks","what":null},"date_format":"DD/MM/YYYY"}`); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := string(r.Preview.Rows[0]), `{"date":"2026-02-01","account_id":"default","channel":"other","clicks":7,"spend":1234}`; got != want || r.Currency != "CHF" || r.Mode != ingest.Replace || r.Source != "till" {
 		t.Errorf("got %s, %+v want %s", got, r, want)
 	}
-	for want, c := range map[string]ingest.ImportPatch{
-		"mapping.whne not_found":     {Mapping: map[string]string{"whne": "date"}},
-		"mapping.when invalid_value": {Mapping: map[string]string{"when": "day"}},
-		"mapping.two duplicate_item": {Mapping: map[string]string{"one": "leads", "two": "leads"}},
-		"date_format invalid_value":  {DateFormat: new("YY")},
-		"decimal invalid_value":      {Decimal: new("x")},
-		"source invalid_value":       {Source: new("")},
-		"timezone invalid_value":     {Zone: new("Berlin")},
-		"mode invalid_value":         {Mode: new(ingest.Mode("x"))},
+	columns := ""
+	for n := range ingest.MaxColumns {
+		columns += fmt.Sprintf(`"c%d":1,`, n)
+	}
+	for patch, want := range map[string]string{
+		`{"mapping":{"whne":"date"}}`:               "mapping.whne not_found",
+		`{"mapping":{"when":"day"}}`:                "mapping.when invalid_value",
+		`{"mapping":{"one":"leads","two":"leads"}}`: "mapping.two duplicate_item",
+		`{"mapping":{"one":1,"two":["clicks"]}}`:    "mapping.one invalid_type, mapping.two invalid_type",
+		`{"mapping":{` + columns + `"d":1}}`:        "mapping too_many_items",
+		`{"date_format":"YY"}`:                      "date_format invalid_value",
+		`{"decimal":"x"}`:                           "decimal invalid_value",
+		`{"source":"","timezone":"Berlin","mode":"x","currency":"x","preview":null,"x":1}`: "source too_short, currency invalid_value, timezone invalid_value, mode invalid_value, preview read_only, x unknown_field",
 	} {
-		_, err := revise(c)
-		if d := details(err); !fault.Is(err, fault.ValidationFailed) || len(d) != 1 || d[0].Field+" "+d[0].Code != want {
-			t.Errorf("got %v %+v want %s", err, d, want)
+		_, err := w.update(t, i.ID, patch)
+		var got []string
+		for _, d := range details(err) {
+			got = append(got, d.Field+" "+d.Code)
+		}
+		if !fault.Is(err, fault.ValidationFailed) || strings.Join(got, ", ") != want {
+			t.Errorf("%.90s: got %v %q want %s", patch, err, got, want)
 		}
 	}
 	match := record.ParseMatch([]string{`"1"`})
-	if _, err := w.Revise(t.Context(), cause, i.ID, match, ingest.ImportPatch{}); !fault.Is(err, fault.PreconditionFailed) {
-		t.Errorf("got %v want precondition_failed", err)
+	for _, patch := range []string{`{}`, `{"mode":"x"}`} {
+		if _, err := w.update(t, i.ID, patch, `"1"`); !fault.Is(err, fault.PreconditionFailed) {
+			t.Errorf("%s: got %v want precondition_failed", patch, err)
+		}
+	}
+	if _, err := w.update(t, "imp_01h455vb4pex5vsknk084sn02q", `{"mode":"x"}`); !fault.Is(err, fault.NotFound) {
+		t.Errorf("got %v want not_found", err)
 	}
 	if _, err := w.Commit(t.Context(), cause, i.ID, match, ingest.Options{}); !fault.Is(err, fault.PreconditionFailed) {
 		t.Errorf("got %v want precondition_failed", err)
 	}
 }
 
-// TestReviseDays checks that another date column is detected again.
-func TestReviseDays(t *testing.T) {
+// TestUpdateDays checks that another date column is detected again.
+func TestUpdateDays(t *testing.T) {
 	t.Parallel()
 	w := newFakeDeps(t)
 	i := w.uploaded(t, ingest.Upload{Bytes: csvOf("when,then,clicks", "2026-11-01,01/13/2026,1")})
 	for _, tt := range []struct{ column, want string }{{"when", "2026-11-01"}, {"then", "2026-01-13"}} {
-		d, err := w.Revise(t.Context(), cause, i.ID, record.Match{}, ingest.ImportPatch{Mapping: map[string]string{tt.column: "date"}})
+		i, err := w.update(t, i.ID, `{"mapping":{"`+tt.column+`":"date"}}`)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if i := decoded(t, d); i.Status != ingest.StatusReady || i.Preview.StartDate.String() != tt.want {
+		if i.Status != ingest.StatusReady || i.Preview.StartDate.String() != tt.want {
 			t.Errorf("got %s want %s", previewText(i), tt.want)
 		}
 	}
@@ -299,7 +318,7 @@ func TestSweep(t *testing.T) {
 	if err := w.Sweep(t.Context()); err != nil || len(w.files) != 0 {
 		t.Fatalf("got %v and %d files want none", err, len(w.files))
 	}
-	if _, err := w.Revise(t.Context(), cause, ready.ID, record.Match{}, ingest.ImportPatch{Decimal: new(",")}); !fault.Is(err, fault.InvalidState) {
+	if _, err := w.update(t, ready.ID, `{"decimal":","}`); !fault.Is(err, fault.InvalidState) {
 		t.Errorf("got %v want invalid_state", err)
 	}
 	if _, err := w.Commit(t.Context(), cause, ready.ID, record.Match{}, ingest.Options{}); !fault.Is(err, fault.InvalidState) {

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"fanfare/internal/body"
 	"fanfare/internal/clock"
 	"fanfare/internal/connection"
 	"fanfare/internal/fault"
@@ -168,28 +169,32 @@ func (s *Service) List(ctx context.Context, workspace ident.ID, q page.Query) (p
 	return s.imports.List(ctx, workspace, q)
 }
 
-// ImportPatch changes how a file is read. Nil fields stay.
-type ImportPatch struct {
-	// Mapping assigns fields to columns; empty means that the column is not
+// change changes how a file is read. Nil fields stay.
+type change struct {
+	// mapping assigns fields to columns; empty means that the column is not
 	// read. Other columns keep their fields, unless the mapping reassigns them.
-	Mapping    map[string]string
-	Source     *string
-	Currency   *money.Currency
-	Zone       *string
-	Mode       *Mode
-	DateFormat *string
-	Decimal    *string
+	mapping    map[string]string
+	source     *string
+	currency   *money.Currency
+	zone       *string
+	mode       *Mode
+	dateFormat *string
+	decimal    *string
 }
 
-// Revise changes how the file is read, before the commit.
-func (s *Service) Revise(ctx context.Context, cause record.Cause, id ident.ID, match record.Match, c ImportPatch) (record.Doc, error) {
+// Update changes how the file is read, before the commit, by a merge patch.
+func (s *Service) Update(ctx context.Context, cause record.Cause, id ident.ID, match record.Match, patch *body.Value) (record.Doc, error) {
+	f := body.NewReader(patch, true)
+	c := readChange(f)
 	return record.Retry(ctx, func() (record.Doc, error) {
 		i, err := s.load(ctx, cause.Workspace, id, match)
 		if err != nil {
 			return record.Doc{}, err
 		}
-		details := i.apply(&c)
-		if details = append(details, i.checkUpload()...); len(details) > 0 {
+		if err := f.Err(); err != nil {
+			return record.Doc{}, err
+		}
+		if details := i.apply(&c); len(details) > 0 {
 			return record.Doc{}, fault.Invalid(details)
 		}
 		if err := i.requireStatus("update", StatusReady, StatusNeedsMapping); err != nil {
@@ -206,7 +211,7 @@ func (s *Service) Revise(ctx context.Context, cause record.Cause, id ident.ID, m
 
 // reread recreates the preview from the stored file. Another date column may
 // have another format.
-func (s *Service) reread(ctx context.Context, i *Import, c *ImportPatch) error {
+func (s *Service) reread(ctx context.Context, i *Import, c *change) error {
 	leave, err := s.takeFile(ctx, i.WorkspaceID, i.File.Bytes, i.File.Format == FormatParquet)
 	if err != nil {
 		return err
@@ -219,7 +224,7 @@ func (s *Service) reread(ctx context.Context, i *Import, c *ImportPatch) error {
 	if err != nil {
 		return err
 	}
-	if c.Mapping != nil && c.DateFormat == nil {
+	if c.mapping != nil && c.dateFormat == nil {
 		g, err := s.openGrid(ctx, i, b)
 		if err != nil {
 			return err
@@ -237,31 +242,18 @@ func (s *Service) reread(ctx context.Context, i *Import, c *ImportPatch) error {
 }
 
 // apply applies the change and returns its problems.
-func (i *Import) apply(c *ImportPatch) []fault.Detail {
-	set(&i.Source, c.Source)
-	set(&i.Currency, c.Currency)
-	set(&i.Timezone, c.Zone)
-	set(&i.Mode, c.Mode)
-	var details []fault.Detail
-	if f := c.DateFormat; f != nil {
-		i.Detected.DateFormat = f
-		if !slices.Contains(DateFormats, *f) {
-			details = append(details, fault.Detail{Field: "date_format", Code: "invalid_value", Message: "date_format must be one of " + strings.Join(DateFormats, "; ") + ".", Meta: fault.Meta{"allowed": DateFormats}})
-		}
+func (i *Import) apply(c *change) []fault.Detail {
+	body.Set(&i.Source, c.source)
+	body.Set(&i.Currency, c.currency)
+	body.Set(&i.Timezone, c.zone)
+	body.Set(&i.Mode, c.mode)
+	if c.dateFormat != nil {
+		i.Detected.DateFormat = c.dateFormat
 	}
-	if d := c.Decimal; d != nil {
-		i.Detected.Decimal = d
-		if *d != "." && *d != "," {
-			details = append(details, fault.Detail{Field: "decimal", Code: "invalid_value", Message: "decimal must be a point or a comma.", Meta: fault.Meta{"allowed": []string{".", ","}}})
-		}
+	if c.decimal != nil {
+		i.Detected.Decimal = c.decimal
 	}
-	return append(details, i.applyMapping(c.Mapping)...)
-}
-
-func set[T any](to, from *T) {
-	if from != nil {
-		*to = *from
-	}
+	return i.applyMapping(c.mapping)
 }
 
 // applyMapping assigns other fields to columns. A field moves away from the

@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"fanfare/internal/body"
 	"fanfare/internal/clock"
-	"fanfare/internal/fault"
 	"fanfare/internal/ident"
 	"fanfare/internal/money"
 	"fanfare/internal/page"
@@ -134,15 +134,30 @@ func (s *Service) List(ctx context.Context, workspace ident.ID, q Query) (page.P
 	return s.store.List(ctx, workspace, q)
 }
 
-// Put writes published rates, for one workspace or, if it is empty, for all,
-// and carries them over days without publication. It writes all or nothing.
+// Set writes the published rates of a body for the workspace of the cause, and
+// carries them over days without publication. It writes all or nothing.
 // Repeating the same rates changes nothing. The returned document is an
 // UpdateResult.
-func (s *Service) Put(ctx context.Context, cause record.Cause, workspace ident.ID, list []Rate) (record.Doc, error) {
-	list = slices.Clone(list)
-	if details := checkRates(list); len(details) > 0 {
-		return record.Doc{}, fault.Invalid(details)
+func (s *Service) Set(ctx context.Context, cause record.Cause, sent *body.Value) (record.Doc, error) {
+	f := body.NewReader(sent, false)
+	list := readRates(f)
+	if err := f.Err(); err != nil {
+		return record.Doc{}, err
 	}
+	return s.write(ctx, cause, cause.Workspace, list)
+}
+
+// Put is Set for the rates of a file, for one workspace or, if it is empty, for
+// all. It checks them by the same rules, but their number is not limited.
+func (s *Service) Put(ctx context.Context, cause record.Cause, workspace ident.ID, list []Rate) (record.Doc, error) {
+	if err := checkParsed(list); err != nil {
+		return record.Doc{}, err
+	}
+	return s.write(ctx, cause, workspace, slices.Clone(list))
+}
+
+// write writes checked rates. It sorts the list.
+func (s *Service) write(ctx context.Context, cause record.Cause, workspace ident.ID, list []Rate) (record.Doc, error) {
 	slices.SortFunc(list, compareRates)
 	u := UpdateResult{Rates: len(list), StartDate: list[0].Date, EndDate: list[0].Date}
 	for i, r := range list {
@@ -182,37 +197,6 @@ func (s *Service) save(ctx context.Context, cause record.Cause, workspace ident.
 // compareRates sorts by currency, then by day.
 func compareRates(a, b Rate) int {
 	return cmp.Or(cmp.Compare(a.Currency, b.Currency), cmp.Compare(a.Date, b.Date))
-}
-
-// checkRates lists the problems of the rates that a caller sent.
-func checkRates(list []Rate) (details []fault.Detail) {
-	if len(list) == 0 {
-		return []fault.Detail{{Field: "rates", Code: "too_few_items", Message: "rates must have at least 1 item; it has 0.", Meta: fault.Meta{"minimum": 1, "actual": 0}}}
-	}
-	type key struct {
-		currency money.Currency
-		date     clock.Date
-	}
-	first := make(map[key]int, len(list))
-	for i, r := range list {
-		bad := func(field, code, message string, meta fault.Meta) {
-			field = fmt.Sprintf("rates[%d]%s", i, field)
-			details = append(details, fault.Detail{Field: field, Code: code, Message: field + " " + message, Meta: meta})
-		}
-		if _, known := r.Currency.Digits(); !known || r.Currency == Base {
-			bad(".currency", "invalid_value", "must be an ISO 4217 code other than "+string(Base)+", such as USD.", fault.Meta{"value": r.Currency})
-		}
-		if !r.PerEuro.valid() {
-			bad(".rate", "invalid_value", fmt.Sprintf("must be above 0 and at most %d.", MaxUnits), fault.Meta{"maximum": MaxUnits})
-		}
-		k := key{r.Currency, r.Date}
-		if j, twice := first[k]; twice {
-			bad("", "duplicate_item", fmt.Sprintf("is of the same day and currency as rates[%d].", j), fault.Meta{"first": j})
-			continue
-		}
-		first[k] = i
-	}
-	return details
 }
 
 // MaxGap is the maximum number of days without publication over which a rate is

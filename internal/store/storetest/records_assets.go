@@ -86,7 +86,7 @@ func (w *Fixture) assetSteps() []Step {
 		act("asset.upload", upload),
 		act("asset.upload again", upload),
 		act("asset.link", func(ctx context.Context, cause record.Cause) error {
-			_, err := w.Assets.Link(ctx, cause, a.ID, "https://host/", time.Minute)
+			_, err := w.Assets.Link(ctx, cause, a.ID, "https://host/", Sent(w.T, "{}"))
 			return err
 		}),
 		{"asset.touch", false, func(ctx context.Context) error {
@@ -163,7 +163,7 @@ func recordsAssets(t *testing.T, w *Fixture) {
 	if missing, err := w.DB.Assets().Touch(t.Context(), w.Workspace, []ident.ID{theirs.ID, two.ID}); err != nil || !slices.Equal(missing, []ident.ID{theirs.ID}) {
 		t.Errorf("got %v missing, %v", missing, err)
 	}
-	if _, err := w.Assets.Link(t.Context(), w.Cause(), theirs.ID, "", time.Minute); !fault.Is(err, fault.NotFound) {
+	if _, err := w.Assets.Link(t.Context(), w.Cause(), theirs.ID, "", Sent(t, "{}")); !fault.Is(err, fault.NotFound) {
 		t.Errorf("a link to another workspace's: got %v want not_found", err)
 	}
 }

@@ -62,7 +62,7 @@ func hashes(from, to int) []string {
 // change changes members.
 func (w *Fixture) change(id ident.ID, m audience.MemberChange) audience.MembersChanged {
 	w.T.Helper()
-	d, err := w.Audiences.ChangeMembers(w.T.Context(), w.Cause(), id, record.Match{}, m)
+	d, err := w.Audiences.ChangeMembers(w.T.Context(), w.Cause(), id, record.Match{}, Sent(w.T, m))
 	w.must(err)
 	var c audience.MembersChanged
 	w.must(json.Unmarshal(d.JSON, &c))
@@ -93,7 +93,7 @@ func (w *Fixture) audienceSteps() []Step {
 	}
 	change := func(name string, m audience.MemberChange) Step {
 		return act(name, func(ctx context.Context, cause record.Cause) (record.Doc, error) {
-			return s.ChangeMembers(ctx, cause, list, record.Match{}, m)
+			return s.ChangeMembers(ctx, cause, list, record.Match{}, Sent(w.T, m))
 		})
 	}
 	return []Step{
@@ -120,7 +120,7 @@ func (w *Fixture) audienceSteps() []Step {
 		change("add too many for a statement", audience.MemberChange{Add: hashes(5, 600), Remove: hashes(0, 3)}),
 		change("add nobody", audience.MemberChange{Add: hashes(5, 10)}),
 		{"audience.change nothing", false, func(ctx context.Context) error {
-			_, err := s.ChangeMembers(ctx, w.Cause(), list, record.Match{}, audience.MemberChange{})
+			_, err := s.ChangeMembers(ctx, w.Cause(), list, record.Match{}, Sent(w.T, audience.MemberChange{}))
 			return err
 		}},
 		change("remove most", audience.MemberChange{Remove: hashes(0, 560)}),
@@ -145,7 +145,7 @@ func (w *Fixture) audienceSteps() []Step {
 		{"audience.settled", false, func(ctx context.Context) error { return jobs.Done(ctx, claimed[1]) }},
 		{"audience.settled too", false, func(ctx context.Context) error { return jobs.Done(ctx, claimed[2]) }},
 		{"audience.insights", false, func(ctx context.Context) error {
-			_, err := s.Insights(ctx, w.Workspace, list, audience.Period{}, "workspace")
+			_, err := s.Insights(ctx, w.Workspace, list, audience.InsightsRequest{Timezone: "UTC"})
 			return err
 		}},
 		{"audience.list", false, w.listAudiences},
@@ -284,19 +284,19 @@ func recordsMembers(t *testing.T, w *Fixture) {
 	// The stored response is the answer and not the record.
 	cause := w.Cause()
 	cause.Idempotency = &record.Idempotency{Key: "members", Fingerprint: "f", Status: 200}
-	d, err := w.Audiences.ChangeMembers(t.Context(), cause, id, record.Match{}, audience.MemberChange{Add: hashes(0, 1)})
+	d, err := w.Audiences.ChangeMembers(t.Context(), cause, id, record.Match{}, Sent(t, audience.MemberChange{Add: hashes(0, 1)}))
 	w.must(err)
 	answer, err := w.DB.StoredResponse(t.Context(), w.Workspace, "members")
 	w.must(err)
 	if answer == nil || answer.Doc.Stamp != (record.Stamp{}) || string(answer.Doc.JSON) != string(d.JSON) || answer.Resource != id {
 		t.Errorf("got remembered %+v want %s", answer, d.JSON)
 	}
-	if _, err := w.Audiences.ChangeMembers(t.Context(), cause, id, record.Match{}, audience.MemberChange{}); !errors.Is(err, record.ErrKeyUsed) {
+	if _, err := w.Audiences.ChangeMembers(t.Context(), cause, id, record.Match{}, Sent(t, audience.MemberChange{})); !errors.Is(err, record.ErrKeyUsed) {
 		t.Errorf("the same key again: got %v want %v", err, record.ErrKeyUsed)
 	}
 	stranger := w.Cause()
 	stranger.Workspace, _, _ = w.AddWorkspace("other@example.com")
-	if _, err := w.Audiences.ChangeMembers(t.Context(), stranger, id, record.Match{}, audience.MemberChange{Add: hashes(0, 1)}); !fault.Is(err, fault.NotFound) {
+	if _, err := w.Audiences.ChangeMembers(t.Context(), stranger, id, record.Match{}, Sent(t, audience.MemberChange{Add: hashes(0, 1)})); !fault.Is(err, fault.NotFound) {
 		t.Errorf("from another workspace: got %v want not_found", err)
 	}
 }
@@ -313,7 +313,7 @@ func recordsMembersRace(t *testing.T, w *Fixture) {
 			if i%2 == 0 {
 				slices.Reverse(m.Add)
 			}
-			if _, err := w.Audiences.ChangeMembers(t.Context(), w.Cause(), id, record.Match{}, m); err != nil {
+			if _, err := w.Audiences.ChangeMembers(t.Context(), w.Cause(), id, record.Match{}, Sent(t, m)); err != nil {
 				t.Error(err)
 			}
 		}
@@ -346,7 +346,7 @@ func recordsOverlaps(t *testing.T, w *Fixture) {
 	for range 20 {
 		listOf("One", 0, 1)
 	}
-	in, err := w.Audiences.Insights(t.Context(), w.Workspace, this, audience.Period{}, "workspace")
+	in, err := w.Audiences.Insights(t.Context(), w.Workspace, this, audience.InsightsRequest{Timezone: "UTC"})
 	w.must(err)
 	if len(in.Overlap) != 20 {
 		t.Fatalf("got %d overlaps want 20", len(in.Overlap))

@@ -144,7 +144,7 @@ func (w *Fixture) campaignSteps() []Step {
 			return err
 		}),
 		act("duplicate", func(ctx context.Context, cause record.Cause) error {
-			d, err := s.Duplicate(ctx, cause, id, record.Match{}, "")
+			d, err := s.Duplicate(ctx, cause, id, record.Match{}, Sent(w.T, "{}"))
 			if err == nil && docName(w.T, d) != "Summer sale (copy)" {
 				err = fmt.Errorf("got copy %s", d.JSON)
 			}

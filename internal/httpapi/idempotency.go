@@ -39,10 +39,10 @@ func (p pending) end(key string) {
 	delete(p.keys, key)
 }
 
-// runOnce runs a POST at most once per Idempotency-Key. The operation stores the
-// response in the transaction of its changes.
-func (a *API) runOnce(ctx context.Context, r *request) (response, error) {
-	key, err := onceKey(r.http.Header["Idempotency-Key"])
+// runIdempotent runs a POST at most once per Idempotency-Key. The operation
+// stores the response in the transaction of its changes.
+func (a *API) runIdempotent(ctx context.Context, r *request) (response, error) {
+	key, err := idempotencyKey(r.http.Header["Idempotency-Key"])
 	if err != nil {
 		return response{}, err
 	}
@@ -69,7 +69,7 @@ func (a *API) runOnce(ctx context.Context, r *request) (response, error) {
 	if res, ok, err := a.replay(ctx, r, workspace, key, mark); ok || err != nil {
 		return res, err
 	}
-	r.onceKey, r.fingerprint = key, mark
+	r.idempotencyKey, r.fingerprint = key, mark
 	res, err := r.route.handle(ctx, r)
 	if errors.Is(err, record.ErrKeyUsed) {
 		// Another node ran the same request first.
@@ -97,7 +97,7 @@ func (a *API) replay(ctx context.Context, r *request, workspace ident.ID, key, m
 		res.retryAfter = pollSeconds
 	}
 	if res.status != http.StatusOK {
-		res.location = r.pathOf(answer.Resource)
+		res.location = r.recordPath(answer.Resource)
 	}
 	return res, true, nil
 }
@@ -109,11 +109,12 @@ func collection(pattern string) string {
 	return strings.Join(parts[:3], "/") + "/"
 }
 
-// causeOnce returns the cause of a write with the Idempotency-Key of the request.
-func (r *request) causeOnce(status int) record.Cause {
+// idempotentCause returns the cause of a write with the Idempotency-Key of the
+// request.
+func (r *request) idempotentCause(status int) record.Cause {
 	c := r.cause()
-	if r.onceKey != "" {
-		c.Idempotency = &record.Idempotency{Key: r.onceKey, Fingerprint: r.fingerprint, Status: status}
+	if r.idempotencyKey != "" {
+		c.Idempotency = &record.Idempotency{Key: r.idempotencyKey, Fingerprint: r.fingerprint, Status: status}
 	}
 	return c
 }
@@ -125,9 +126,9 @@ func fingerprint(r *request) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// onceKey reads the Idempotency-Key header, either raw or as a quoted string
-// (structured fields).
-func onceKey(values []string) (string, error) {
+// idempotencyKey reads the Idempotency-Key header, either raw or as a quoted
+// string (structured fields).
+func idempotencyKey(values []string) (string, error) {
 	if len(values) == 0 {
 		return "", nil
 	}

@@ -1,44 +1,74 @@
-package httpapi
+package analytics
 
 import (
 	"fmt"
 	"slices"
+	"strings"
+	"time"
 
-	"fanfare/internal/analytics"
 	"fanfare/internal/body"
 	"fanfare/internal/fault"
 )
 
-// readAnalyticsQuery reads the body of a query. It checks only the names and
-// types of members; the analytics package checks their values.
-func readAnalyticsQuery(f *body.Reader) *analytics.Query {
-	q := &analytics.Query{
-		Metrics:     readNames(f, "metrics", analytics.MaxMetrics),
-		Dimensions:  readNames(f, "dimensions", analytics.MaxDimensions),
+// parseQuery reads and checks the query that a caller sent. It reports all
+// problems at once: those of the body, and those of the members that can be
+// read.
+func parseQuery(sent *body.Value, w Workspace, now time.Time) (*Query, error) {
+	f := body.NewReader(sent, false)
+	q := readQuery(f)
+	f.Done()
+	if f.Err() == nil {
+		return q, nil
+	}
+	_, more := Resolve(q, w, now)
+	for _, d := range more {
+		if !slices.ContainsFunc(f.Problems.List, func(had fault.Detail) bool { return overlaps(had.Field, d.Field) }) {
+			f.Problems.Add(d)
+		}
+	}
+	return nil, f.Err()
+}
+
+// overlaps reports whether two paths name the same member, or one lies in the
+// other.
+func overlaps(a, b string) bool {
+	in := func(outer, inner string) bool {
+		rest, ok := strings.CutPrefix(inner, outer)
+		return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
+	}
+	return in(a, b) || in(b, a)
+}
+
+// readQuery reads the body of a query. It checks only the names and types of
+// members; Resolve checks their values.
+func readQuery(f *body.Reader) *Query {
+	q := &Query{
+		Metrics:     readNames(f, "metrics", MaxMetrics),
+		Dimensions:  readNames(f, "dimensions", MaxDimensions),
 		Range:       readRange(f, "date_range"),
 		Granularity: word(f, "granularity", body.Optional),
 		Timezone:    word(f, "timezone", body.Optional),
 		Currency:    f.Text("currency", body.Optional, 0, maxWord),
 		Filters:     readFilters(f),
-		Limit:       f.Integer("limit", body.Optional, 1, analytics.MaxLimit),
+		Limit:       f.Integer("limit", body.Optional, 1, MaxLimit),
 		Cursor:      f.Text("cursor", body.Nullable, 1, maxCursor),
 	}
 	body.Set(&q.DryRun, f.Flag("dry_run"))
 	if c := f.Nested("compare", body.Optional); c != nil {
-		q.Compare = &analytics.Compare{Range: readRange(c, "date_range")}
+		q.Compare = &Compare{Range: readRange(c, "date_range")}
 		body.Set(&q.Compare.To, word(c, "to", body.Required))
 		body.Set(&q.Compare.MatchWeekday, c.Flag("match_weekday"))
 		c.Done()
 	}
-	for _, o := range f.Objects("order_by", analytics.MaxOrder) {
-		var by analytics.Order
+	for _, o := range f.Objects("order_by", MaxOrder) {
+		var by Order
 		body.Set(&by.Field, word(o, "field", body.Required))
 		body.Set(&by.Order, o.Choice("order", body.Optional, []string{"asc", "desc"}))
 		o.Done()
 		q.OrderBy = append(q.OrderBy, by)
 	}
 	if i := f.Nested("include", body.Optional); i != nil {
-		q.Include = analytics.Include{
+		q.Include = Include{
 			Totals: i.Flag("totals"), EmptyRows: i.Flag("empty_rows"),
 			Labels: i.Flag("labels"), TotalRows: i.Flag("total_rows"),
 		}
@@ -50,14 +80,14 @@ func readAnalyticsQuery(f *body.Reader) *analytics.Query {
 // maxCursor is far above the size of any cursor.
 const maxCursor = 4096
 
-// maxWord is the maximum length of a name that the analytics package looks up.
+// maxWord is the maximum length of a name that Resolve looks up.
 const maxWord = 200
 
-// word reads a name that the analytics package looks up.
+// word reads a name that Resolve looks up.
 func word(f *body.Reader, name string, p body.Presence) *string { return f.Text(name, p, 1, maxWord) }
 
-// readNames reads an array of names that the analytics package looks up.
-// It returns nil if the member is absent.
+// readNames reads an array of names that Resolve looks up. It returns nil if the
+// member is absent.
 func readNames(f *body.Reader, name string, most int) []string {
 	if f.Object.Get(name) == nil {
 		f.Skip(name)
@@ -66,12 +96,12 @@ func readNames(f *body.Reader, name string, most int) []string {
 	return f.List(name, most, func(path, item string) (string, bool) { return item, f.CheckText(path, item, 1, maxWord) })
 }
 
-func readRange(f *body.Reader, name string) *analytics.Range {
+func readRange(f *body.Reader, name string) *Range {
 	o := f.Nested(name, body.Optional)
 	if o == nil {
 		return nil
 	}
-	r := &analytics.Range{Start: word(o, "start_date", body.Optional), End: word(o, "end_date", body.Optional), Preset: word(o, "preset", body.Optional)}
+	r := &Range{Start: word(o, "start_date", body.Optional), End: word(o, "end_date", body.Optional), Preset: word(o, "preset", body.Optional)}
 	o.Done()
 	if r.Preset == nil && o.Object.Get("preset") != nil {
 		// preset is present but invalid, which is reported already. Without
@@ -83,7 +113,7 @@ func readRange(f *body.Reader, name string) *analytics.Range {
 
 // readFilters reads one condition, or an array of conditions that are combined
 // with AND.
-func readFilters(f *body.Reader) *analytics.Filter {
+func readFilters(f *body.Reader) *Filter {
 	v := f.Take("filters", body.Optional)
 	if v == nil {
 		return nil
@@ -91,13 +121,13 @@ func readFilters(f *body.Reader) *analytics.Filter {
 	if v.Kind != body.KindArray {
 		return readFilter(f, f.At("filters"), v)
 	}
-	node := &analytics.Filter{Path: f.At("filters")}
+	node := &Filter{Path: f.At("filters")}
 	node.And = readNodes(f, node.Path, v)
 	return node
 }
 
-func readNodes(f *body.Reader, path string, v *body.Value) []analytics.Filter {
-	list := make([]analytics.Filter, 0, len(v.Items))
+func readNodes(f *body.Reader, path string, v *body.Value) []Filter {
+	list := make([]Filter, 0, len(v.Items))
 	for i := range v.Items {
 		if n := readFilter(f, fmt.Sprintf("%s[%d]", path, i), &v.Items[i]); n != nil {
 			list = append(list, *n)
@@ -115,13 +145,13 @@ var (
 
 // readFilter reads one node of a filter. The depth limit of the JSON parser
 // bounds the recursion.
-func readFilter(f *body.Reader, path string, v *body.Value) *analytics.Filter {
+func readFilter(f *body.Reader, path string, v *body.Value) *Filter {
 	o := f.Item(path, v)
 	if o == nil {
 		return nil
 	}
 	defer o.Done()
-	n := &analytics.Filter{Path: path}
+	n := &Filter{Path: path}
 	kinds := kindsOf(v)
 	if len(kinds) == 0 || kinds[0] == "" {
 		body.Set(&n.Field, word(o, "field", body.Required))
@@ -176,17 +206,17 @@ func kindsOf(v *body.Value) []string {
 }
 
 // readConditionValues reads the values of a condition.
-func readConditionValues(o *body.Reader) []analytics.Scalar {
+func readConditionValues(o *body.Reader) []Scalar {
 	v := o.Typed("values", body.Optional, func(v *body.Value) bool { return v.Kind == body.KindArray }, "an array")
 	if v == nil {
 		return nil
 	}
-	list := make([]analytics.Scalar, 0, len(v.Items))
+	list := make([]Scalar, 0, len(v.Items))
 	for i, item := range v.Items {
 		path := fmt.Sprintf("%s[%d]", o.At("values"), i)
 		switch item.Kind {
 		case body.KindString, body.KindNumber:
-			list = append(list, analytics.Scalar{Text: item.Text, Number: item.Kind == body.KindNumber})
+			list = append(list, Scalar{Text: item.Text, Number: item.Kind == body.KindNumber})
 		case body.KindNull:
 			o.Bad(path, "not_nullable", "cannot be null; use is_null.", nil)
 		default:
