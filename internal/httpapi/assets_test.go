@@ -38,7 +38,7 @@ const hugePNG = "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x01\x00\x00\x00\x01\x00
 
 // uploading uploads bytes as an asset.
 func uploading(body string, headers ...string) show {
-	return func(s *stage) *fanfaretest.Response {
+	return func(s *statusCase) *fanfaretest.Response {
 		return s.Do("POST", "/v1/assets", body, append([]string{"Content-Type: application/octet-stream"}, headers...)...)
 	}
 }

@@ -25,19 +25,19 @@ import (
 )
 
 // show causes the error of an example in the contract.
-type show func(s *stage) *fanfaretest.Response
+type show func(s *statusCase) *fanfaretest.Response
 
 func get(target string, headers ...string) show {
-	return func(s *stage) *fanfaretest.Response { return s.Do("GET", target, nil, headers...) }
+	return func(s *statusCase) *fanfaretest.Response { return s.Do("GET", target, nil, headers...) }
 }
 
 func post(body string, headers ...string) show {
-	return func(s *stage) *fanfaretest.Response { return s.Do("POST", "/v1/campaigns", body, headers...) }
+	return func(s *statusCase) *fanfaretest.Response { return s.Do("POST", "/v1/campaigns", body, headers...) }
 }
 
 // on calls an operation on a campaign after some actions.
 func on(steps, method, verb, body string, headers ...string) show {
-	return func(s *stage) *fanfaretest.Response {
+	return func(s *statusCase) *fanfaretest.Response {
 		id := create(s.Tenant, `{"name":"One"}`)
 		for step := range strings.FieldsSeq(steps) {
 			if step == "archive" {
@@ -56,24 +56,26 @@ func on(steps, method, verb, body string, headers ...string) show {
 
 // generating requests the generation of a creative.
 func generating(body string, headers ...string) show {
-	return func(s *stage) *fanfaretest.Response { return s.Do("POST", "/v1/creative/generate", body, headers...) }
+	return func(s *statusCase) *fanfaretest.Response {
+		return s.Do("POST", "/v1/creative/generate", body, headers...)
+	}
 }
 
 // ingesting sends rows of own data.
 func ingesting(query, body string, headers ...string) show {
-	return func(s *stage) *fanfaretest.Response {
+	return func(s *statusCase) *fanfaretest.Response {
 		return s.Do("POST", "/v1/ingest/metrics"+query, body, headers...)
 	}
 }
 
 // querying sends an analytics query.
 func querying(body string) show {
-	return func(s *stage) *fanfaretest.Response { return s.Do("POST", "/v1/analytics/query", body) }
+	return func(s *statusCase) *fanfaretest.Response { return s.Do("POST", "/v1/analytics/query", body) }
 }
 
 // importing calls an operation on an import of one row after one action.
 func importing(row, step, method, verb, body string) show {
-	return func(s *stage) *fanfaretest.Response {
+	return func(s *statusCase) *fanfaretest.Response {
 		target := "/v1/imports/" + s.Do("POST", "/v1/imports", "date,clicks\n"+row+"\n", "Content-Type: text/csv").Want(201).ID()
 		if step != "" {
 			s.Do("POST", target+"/"+step, nil).Want(200)
@@ -84,12 +86,12 @@ func importing(row, step, method, verb, body string) show {
 
 // connecting connects a platform.
 func connecting(body string) show {
-	return func(s *stage) *fanfaretest.Response { return s.Do("POST", "/v1/connections", body) }
+	return func(s *statusCase) *fanfaretest.Response { return s.Do("POST", "/v1/connections", body) }
 }
 
 // connected calls an operation on a sandbox connection after some actions.
 func connected(step, method, verb, body string) show {
-	return func(s *stage) *fanfaretest.Response {
+	return func(s *statusCase) *fanfaretest.Response {
 		id := connect(s.Tenant, "sandbox")
 		switch step {
 		case "disconnect":
@@ -111,7 +113,7 @@ func connected(step, method, verb, body string) show {
 
 // members changes the members of a new audience.
 func members(audience, change string) show {
-	return func(s *stage) *fanfaretest.Response {
+	return func(s *statusCase) *fanfaretest.Response {
 		id := s.Do("POST", "/v1/audiences", audience).Want(201).ID()
 		return s.Do("POST", "/v1/audiences/"+id+"/members", change)
 	}
@@ -145,10 +147,10 @@ var shows = map[string]show{
 	"not_archived":             on("", "POST", "/restore", ""),
 	"immutable_field":          on("launch", "PATCH", "", `{"objective":"sales"}`),
 	"archived":                 on("archive", "PATCH", "", `{"name":"Two"}`),
-	"idempotency_in_progress": func(s *stage) *fanfaretest.Response {
+	"idempotency_in_progress": func(s *statusCase) *fanfaretest.Response {
 		return provoke[409](s, fanfaretest.TheContract().Operations()["createCampaign"])
 	},
-	"body_timeout": func(s *stage) *fanfaretest.Response {
+	"body_timeout": func(s *statusCase) *fanfaretest.Response {
 		return provoke[408](s, fanfaretest.TheContract().Operations()["createCampaign"])
 	},
 	"precondition_failed":    on("", "PATCH", "", `{"name":"Two"}`, `If-Match: "9"`),
@@ -158,11 +160,11 @@ var shows = map[string]show{
 	"validation_failed":      post(`{"budget":{"type":"daily","amount":0}}`),
 	"unknown_field":          post(`{"name":"One","chanels":[]}`),
 	"read_only_field":        post(`{"name":"One","status":"active"}`),
-	"end_already_past": func(s *stage) *fanfaretest.Response {
+	"end_already_past": func(s *statusCase) *fanfaretest.Response {
 		id := create(s.Tenant, `{"name":"One","schedule":{"end_at":"2026-11-01T00:00:00Z"}}`)
 		return s.Do("POST", "/v1/campaigns/"+id+"/launch", nil)
 	},
-	"unknown_audience": func(s *stage) *fanfaretest.Response {
+	"unknown_audience": func(s *statusCase) *fanfaretest.Response {
 		return s.Do("POST", "/v1/audiences", `{"name":"One","type":"lookalike","definition":{"seed_audience_id":"aud_01h455vb4pex5vsknk084sn02q","size_percent":1}}`)
 	},
 	"raw_member":             members(`{"name":"One","type":"customer_list"}`, `{"add":["ada@example.com"]}`),
@@ -172,7 +174,7 @@ var shows = map[string]show{
 	"idempotency_key_reused": reused,
 	"rate_limited_minute":    limited("starter"),
 	"rate_limited_day":       limited("enterprise"),
-	"rate_limited_concurrency": func(s *stage) *fanfaretest.Response {
+	"rate_limited_concurrency": func(s *statusCase) *fanfaretest.Response {
 		arrived, release := s.engine.hold()
 		defer release()
 		busy := make(chan struct{})
@@ -183,7 +185,7 @@ var shows = map[string]show{
 		<-busy
 		return res
 	},
-	"rate_limited_ip": func(s *stage) *fanfaretest.Response {
+	"rate_limited_ip": func(s *statusCase) *fanfaretest.Response {
 		stranger := s.Service.Client("")
 		stranger.From = "198.51.100.9:1"
 		for range ratelimit.FailuresPerMinute {
@@ -191,18 +193,18 @@ var shows = map[string]show{
 		}
 		return stranger.Do("GET", "/v1/me", nil)
 	},
-	"unknown_asset": func(s *stage) *fanfaretest.Response {
+	"unknown_asset": func(s *statusCase) *fanfaretest.Response {
 		return s.Do("POST", "/v1/creative", `{"name":"One","type":"image","content":{"media":[{"asset_id":"ast_01h455vb4pex5vsknk084sn02q"}]}}`)
 	},
 	"unknown_channel":         generating(`{"prompt":"Tea","channels":["serach"]}`),
 	"provider_not_configured": generating(`{"prompt":"Tea","provider":"openai"}`),
 	"language_mismatch":       generating(`{"prompt":"Oat milk latte for students, 20% off until Sunday","language":"de"}`),
 	"content_rejected":        generating(`{"prompt":"Buy untraceable ghost guns online"}`),
-	"still_generating": func(s *stage) *fanfaretest.Response {
+	"still_generating": func(s *statusCase) *fanfaretest.Response {
 		id := generating(`{"prompt":"Tea","type":"image"}`, "Prefer: respond-async")(s).Want(202).ID()
 		return s.Do("PATCH", "/v1/creative/"+id, `{"content":{"headline":"Tea"}}`)
 	},
-	"not_failed": func(s *stage) *fanfaretest.Response {
+	"not_failed": func(s *statusCase) *fanfaretest.Response {
 		id := generating(`{"prompt":"Tea"}`)(s).Want(201).ID()
 		return s.Do("POST", "/v1/creative/"+id+"/retry", nil)
 	},
@@ -215,10 +217,10 @@ var shows = map[string]show{
 	"unsupported_feed_type":  ingesting("", "[]", "Content-Type: text/plain"),
 	"wrong_rows":             ingesting("?atomic=true", `[{"date":"2026-11-14","clicks":1},{"date":"2026-11-13","clicks":-1}]`),
 	"replace_without_days":   ingesting("?mode=replace", "[]"),
-	"unsupported_import_type": func(s *stage) *fanfaretest.Response {
+	"unsupported_import_type": func(s *statusCase) *fanfaretest.Response {
 		return s.Do("POST", "/v1/imports", "Day,Clicks\n", "Content-Type: text/plain")
 	},
-	"unreadable_file": func(s *stage) *fanfaretest.Response {
+	"unreadable_file": func(s *statusCase) *fanfaretest.Response {
 		return s.Do("POST", "/v1/imports", "\n\n", "Content-Type: text/csv")
 	},
 	"import_committed_already": importing("2026-11-14,1", "commit", "PATCH", "", `{"mode":"replace"}`),
@@ -227,13 +229,13 @@ var shows = map[string]show{
 	"report_range":             get("/v1/analytics/overview?start_date=2026-11-10&end_date=2026-11-01"),
 	"unknown_metric":           querying(`{"metrics":["spnd"]}`),
 	"incompatible_dimensions":  querying(`{"metrics":["spend"],"dimensions":["country","device"]}`),
-	"result_expired": func(s *stage) *fanfaretest.Response {
+	"result_expired": func(s *statusCase) *fanfaretest.Response {
 		ingesting("", `[{"date":"2026-11-14","clicks":1},{"date":"2026-11-13","clicks":1}]`)(s).Want(200)
 		cursor := *querying(`{"metrics":["clicks"],"granularity":"day","limit":1}`)(s).Want(200).List().NextCursor
 		s.Service.Clock.Advance(16 * time.Minute)
 		return querying(`{"cursor":"` + cursor + `"}`)(s)
 	},
-	"query_too_broad": func(s *stage) *fanfaretest.Response {
+	"query_too_broad": func(s *statusCase) *fanfaretest.Response {
 		var rows []string
 		for i := range 100 {
 			rows = append(rows, fmt.Sprintf(`{"date":"2026-11-14","campaign_name":"%d","clicks":1}`, i))
@@ -243,12 +245,12 @@ var shows = map[string]show{
 	},
 	"platform_not_configured": connecting(`{"platform":"google_ads","name":"One"}`),
 	"credentials_refused":     connecting(`{"platform":"meta_ads","name":"One","credentials":{"access_token":"EAAB-example"}}`),
-	"upstream_error": func(s *stage) *fanfaretest.Response {
+	"upstream_error": func(s *statusCase) *fanfaretest.Response {
 		s.Service.DisconnectPlatforms(true)
 		defer s.Service.DisconnectPlatforms(false)
 		return connecting(`{"platform":"meta_ads","name":"One","credentials":{"access_token":"EAAB-example"}}`)(s)
 	},
-	"connection_exists": func(s *stage) *fanfaretest.Response {
+	"connection_exists": func(s *statusCase) *fanfaretest.Response {
 		connecting(`{"platform":"sandbox","name":"One"}`)(s).Want(201)
 		return connecting(`{"platform":"sandbox","name":"ONE"}`)(s)
 	},
@@ -260,7 +262,7 @@ var shows = map[string]show{
 	"connection_reauth_required": connected("revoke", "POST", "/sync", "{}"),
 	"backfill_without_days":      connected("", "POST", "/sync", `{"mode":"backfill"}`),
 	"unknown_entity":             connected("", "POST", "/links", `{"links":[{"kind":"campaign","external_id":"1","record_id":null}]}`),
-	"sync_over": func(s *stage) *fanfaretest.Response {
+	"sync_over": func(s *statusCase) *fanfaretest.Response {
 		target := "/v1/syncs/" + firstRun(s.Tenant) + "/cancel"
 		s.Do("POST", target, nil).Want(200)
 		return s.Do("POST", target, nil)
@@ -272,7 +274,7 @@ var shows = map[string]show{
 }
 
 func broken(target string, err error) show {
-	return func(s *stage) *fanfaretest.Response {
+	return func(s *statusCase) *fanfaretest.Response {
 		s.Do("GET", "/v1/me", nil).Want(200)
 		s.engine.fail(err, err)
 		defer s.engine.fail(nil, nil)
@@ -281,45 +283,45 @@ func broken(target string, err error) show {
 }
 
 func limited(plan account.Plan) show {
-	return func(s *stage) *fanfaretest.Response {
+	return func(s *statusCase) *fanfaretest.Response {
 		s.Do("GET", "/v1/me", nil).Want(200)
 		s.plan(plan)
 		return s.Do("GET", "/v1/me", nil)
 	}
 }
 
-func mismatch(s *stage) *fanfaretest.Response {
+func mismatch(s *statusCase) *fanfaretest.Response {
 	three(s.Tenant)
 	cursor := *s.Do("GET", "/v1/campaigns?limit=1", nil).Want(200).List().NextCursor
 	return s.Do("GET", "/v1/campaigns?status=active&cursor="+cursor, nil)
 }
 
-func reused(s *stage) *fanfaretest.Response {
+func reused(s *statusCase) *fanfaretest.Response {
 	post(`{"name":"One"}`, "Idempotency-Key: k")(s).Want(201)
 	return post(`{"name":"Two"}`, "Idempotency-Key: k")(s)
 }
 
-func viewing(s *stage) *fanfaretest.Response {
+func viewing(s *statusCase) *fanfaretest.Response {
 	return s.As(account.Viewer).Do("POST", "/v1/campaigns", `{"name":"One"}`)
 }
 
-func narrowed(s *stage) *fanfaretest.Response {
+func narrowed(s *statusCase) *fanfaretest.Response {
 	narrow := s.As(account.Editor, func(o *account.KeyOptions) { o.Scopes = account.Scopes{"campaigns": account.Read} })
 	return narrow.Do("POST", "/v1/campaigns", `{"name":"One"}`)
 }
 
-func suspended(s *stage) *fanfaretest.Response {
+func suspended(s *statusCase) *fanfaretest.Response {
 	s.suspend(true)
 	return s.Do("GET", "/v1/me", nil)
 }
 
-func expired(s *stage) *fanfaretest.Response {
+func expired(s *statusCase) *fanfaretest.Response {
 	c := s.As(account.Viewer, func(o *account.KeyOptions) { o.Lifetime = time.Hour })
 	s.Service.Clock.Advance(time.Hour)
 	return c.Do("GET", "/v1/me", nil)
 }
 
-func revoked(s *stage) *fanfaretest.Response {
+func revoked(s *statusCase) *fanfaretest.Response {
 	w := s.Service
 	keys, err := w.App.Accounts.Keys(context.Background(), s.Workspace)
 	if err == nil {
@@ -331,7 +333,7 @@ func revoked(s *stage) *fanfaretest.Response {
 	return s.Do("GET", "/v1/me", nil)
 }
 
-func inactive(s *stage) *fanfaretest.Response {
+func inactive(s *statusCase) *fanfaretest.Response {
 	w := s.Service
 	c := s.As(account.Viewer)
 	members, err := w.App.Accounts.Members(context.Background(), s.Workspace)
@@ -379,7 +381,7 @@ func TestContractErrorExamples(t *testing.T) {
 			if shows[name] == nil {
 				t.Fatal("the contract shows this error and nobody knows how to provoke it")
 			}
-			w, engine := newWorld(t, fanfaretest.SQLite, func(c *app.Config) {
+			w, engine := newFaultyService(t, fanfaretest.SQLite, func(c *app.Config) {
 				c.Limits = map[account.Plan]ratelimit.Limits{account.Starter: {PerMinute: 1}, account.Growth: {}, account.Enterprise: {PerDay: 1}}
 				if name == "rate_limited_concurrency" {
 					c.Limits[account.Growth] = ratelimit.Limits{InFlight: 1}
@@ -388,7 +390,7 @@ func TestContractErrorExamples(t *testing.T) {
 					c.OAuth = nil
 				}
 			})
-			res := shows[name](&stage{w.Tenant(account.Growth), engine})
+			res := shows[name](&statusCase{w.Tenant(account.Growth), engine})
 			got := res.Error()
 			if want := fanfaretest.TheContract().Codes[shown.Error.Code]; res.Status != want || got.Code != shown.Error.Code {
 				t.Fatalf("got %d %s want %d %s: %s", res.Status, got.Code, want, shown.Error.Code, res.Body)

@@ -22,15 +22,15 @@ import (
 	"fanfare/internal/store"
 )
 
-// stage is a server for causing one status.
-type stage struct {
+// statusCase is a server for causing one status.
+type statusCase struct {
 	*fanfaretest.Tenant
 	engine *faulty
 }
 
 // end brings a record to its final state: archived, or committed if its kind is
 // never archived.
-func (s *stage) end(target string) {
+func (s *statusCase) end(target string) {
 	collection := target[:strings.LastIndexByte(target, '/')]
 	if fanfaretest.TheContract().Doc.Paths.Find(collection+"/{id}").Delete != nil {
 		s.Do("DELETE", target, nil).Want(200)
@@ -41,14 +41,14 @@ func (s *stage) end(target string) {
 
 // provoke maps each status to a call that causes it for any operation that
 // documents it.
-var provoke = map[int]func(s *stage, op *fanfaretest.Operation) *fanfaretest.Response{
-	200: func(s *stage, op *fanfaretest.Operation) *fanfaretest.Response {
+var provoke = map[int]func(s *statusCase, op *fanfaretest.Operation) *fanfaretest.Response{
+	200: func(s *statusCase, op *fanfaretest.Operation) *fanfaretest.Response {
 		return goodCall(s.Tenant, op).by(s.Client)
 	},
-	201: func(s *stage, op *fanfaretest.Operation) *fanfaretest.Response {
+	201: func(s *statusCase, op *fanfaretest.Operation) *fanfaretest.Response {
 		return goodCall(s.Tenant, op).by(s.Client)
 	},
-	202: func(s *stage, op *fanfaretest.Operation) *fanfaretest.Response {
+	202: func(s *statusCase, op *fanfaretest.Operation) *fanfaretest.Response {
 		if op.OperationID == "syncConnection" {
 			return goodCall(s.Tenant, op).by(s.Client)
 		}
@@ -63,27 +63,27 @@ var provoke = map[int]func(s *stage, op *fanfaretest.Operation) *fanfaretest.Res
 		}
 		return c.with("Prefer: respond-async").by(s.Client)
 	},
-	304: func(s *stage, op *fanfaretest.Operation) *fanfaretest.Response {
+	304: func(s *statusCase, op *fanfaretest.Operation) *fanfaretest.Response {
 		c := goodCall(s.Tenant, op)
 		return c.with("If-None-Match: " + c.by(s.Client).Want(200).Header.Get("ETag")).by(s.Client)
 	},
-	400: func(s *stage, op *fanfaretest.Operation) *fanfaretest.Response {
+	400: func(s *statusCase, op *fanfaretest.Operation) *fanfaretest.Response {
 		c := goodCall(s.Tenant, op)
 		c.target += "?no_such_parameter=1"
 		return c.by(s.Client)
 	},
-	401: func(s *stage, op *fanfaretest.Operation) *fanfaretest.Response {
+	401: func(s *statusCase, op *fanfaretest.Operation) *fanfaretest.Response {
 		// Nobody may fail so often in one minute.
 		s.Service.Clock.Advance(time.Minute)
 		return goodCall(s.Tenant, op).by(s.Service.Client(""))
 	},
-	403: func(s *stage, op *fanfaretest.Operation) *fanfaretest.Response {
+	403: func(s *statusCase, op *fanfaretest.Operation) *fanfaretest.Response {
 		c := goodCall(s.Tenant, op)
 		s.suspend(true)
 		defer s.suspend(false)
 		return c.by(s.Client)
 	},
-	404: func(s *stage, op *fanfaretest.Operation) *fanfaretest.Response {
+	404: func(s *statusCase, op *fanfaretest.Operation) *fanfaretest.Response {
 		c := goodCall(s.Tenant, op)
 		parts := strings.Split(c.target, "/")
 		if parts[1] == "assets" {
@@ -94,15 +94,15 @@ var provoke = map[int]func(s *stage, op *fanfaretest.Operation) *fanfaretest.Res
 		c.target = strings.Join(parts, "/")
 		return c.by(s.Client)
 	},
-	406: func(s *stage, op *fanfaretest.Operation) *fanfaretest.Response {
+	406: func(s *statusCase, op *fanfaretest.Operation) *fanfaretest.Response {
 		return goodCall(s.Tenant, op).with("Accept: text/html").by(s.Client)
 	},
-	408: func(s *stage, op *fanfaretest.Operation) *fanfaretest.Response {
+	408: func(s *statusCase, op *fanfaretest.Operation) *fanfaretest.Response {
 		c := goodCall(s.Tenant, op)
 		c.body = iotest.ErrReader(os.ErrDeadlineExceeded)
 		return c.by(s.Client)
 	},
-	409: func(s *stage, op *fanfaretest.Operation) *fanfaretest.Response {
+	409: func(s *statusCase, op *fanfaretest.Operation) *fanfaretest.Response {
 		c := goodCall(s.Tenant, op)
 		if op.Method != http.MethodPost {
 			s.end(c.target)
@@ -125,21 +125,21 @@ var provoke = map[int]func(s *stage, op *fanfaretest.Operation) *fanfaretest.Res
 		}
 		return second
 	},
-	412: func(s *stage, op *fanfaretest.Operation) *fanfaretest.Response {
+	412: func(s *statusCase, op *fanfaretest.Operation) *fanfaretest.Response {
 		return goodCall(s.Tenant, op).with(`If-Match: "99999"`).by(s.Client)
 	},
-	413: func(s *stage, op *fanfaretest.Operation) *fanfaretest.Response {
+	413: func(s *statusCase, op *fanfaretest.Operation) *fanfaretest.Response {
 		c := goodCall(s.Tenant, op)
 		// No operation accepts more than an upload.
 		c.body = make([]byte, asset.MaxBytes+1)
 		return c.by(s.Client)
 	},
-	415: func(s *stage, op *fanfaretest.Operation) *fanfaretest.Response {
+	415: func(s *statusCase, op *fanfaretest.Operation) *fanfaretest.Response {
 		c := goodCall(s.Tenant, op).with("Content-Type: text/plain")
 		c.body = "{}"
 		return c.by(s.Client)
 	},
-	422: func(s *stage, op *fanfaretest.Operation) *fanfaretest.Response {
+	422: func(s *statusCase, op *fanfaretest.Operation) *fanfaretest.Response {
 		c := goodCall(s.Tenant, op)
 		switch c.body = `{"no_such_field":1}`; {
 		case op.RequestBody == nil:
@@ -156,7 +156,7 @@ var provoke = map[int]func(s *stage, op *fanfaretest.Operation) *fanfaretest.Res
 		}
 		return c.by(s.Client)
 	},
-	429: func(s *stage, op *fanfaretest.Operation) *fanfaretest.Response {
+	429: func(s *statusCase, op *fanfaretest.Operation) *fanfaretest.Response {
 		c := goodCall(s.Tenant, op)
 		s.Do("GET", "/v1/me", nil).Want(200)
 		s.plan(account.Starter)
@@ -171,7 +171,7 @@ var provoke = map[int]func(s *stage, op *fanfaretest.Operation) *fanfaretest.Res
 		return c.by(s.Client)
 	},
 	500: failing(errors.New("no such table: " + leak)),
-	502: func(s *stage, op *fanfaretest.Operation) *fanfaretest.Response {
+	502: func(s *statusCase, op *fanfaretest.Operation) *fanfaretest.Response {
 		c := goodCall(s.Tenant, op)
 		c.body = `{"credentials":{"access_token":"EAAB-example"}}`
 		if op.OperationID == "createConnection" {
@@ -192,8 +192,8 @@ const leak = "/var/lib/fanfare/secret.db"
 // failing calls an operation while the store fails: first with an unknown
 // caller, so that authentication fails; then with a cached caller, so that the
 // operation fails; then with only the writes failing.
-func failing(broken error) func(s *stage, op *fanfaretest.Operation) *fanfaretest.Response {
-	return func(s *stage, op *fanfaretest.Operation) *fanfaretest.Response {
+func failing(broken error) func(s *statusCase, op *fanfaretest.Operation) *fanfaretest.Response {
+	return func(s *statusCase, op *fanfaretest.Operation) *fanfaretest.Response {
 		t := s.Service.T
 		c := goodCall(s.Tenant, op)
 		defer s.engine.fail(nil, nil)
@@ -231,7 +231,7 @@ func needsStore(op *fanfaretest.Operation) bool {
 }
 
 // state returns the record of a call.
-func (s *stage) state(c call) string {
+func (s *statusCase) state(c call) string {
 	parts := strings.Split(c.target, "/")
 	if len(parts) < 4 || parts[1] != "v1" || !strings.Contains(parts[3], "_") {
 		return ""
@@ -239,13 +239,13 @@ func (s *stage) state(c call) string {
 	return string(s.Do("GET", strings.Join(parts[:4], "/"), nil).Want(200).Body)
 }
 
-func (s *stage) suspend(on bool) {
+func (s *statusCase) suspend(on bool) {
 	if _, err := s.Service.App.Accounts.Suspend(context.Background(), fanfaretest.Operator, s.Workspace, on); err != nil {
 		s.Service.T.Fatal(err)
 	}
 }
 
-func (s *stage) plan(p account.Plan) {
+func (s *statusCase) plan(p account.Plan) {
 	if _, err := s.Service.App.Accounts.SetPlan(context.Background(), fanfaretest.Operator, s.Workspace, string(p)); err != nil {
 		s.Service.T.Fatal(err)
 	}
@@ -278,9 +278,9 @@ func TestContractStatuses(t *testing.T) {
 				if status < 500 && name != "sqlite" {
 					continue
 				}
-				w, engine := newWorld(t, open)
+				w, engine := newFaultyService(t, open)
 				for _, op := range list {
-					s := &stage{w.Tenant(account.Growth), engine}
+					s := &statusCase{w.Tenant(account.Growth), engine}
 					if got := provoke[status](s, op); got.Status != status {
 						t.Errorf("%s on %s: got %d want %d: %s", op.OperationID, name, got.Status, status, got.Body)
 					}

@@ -124,7 +124,7 @@ func TestE4DocURLLeadsSomewhere(t *testing.T) {
 // error, with the cause in the log only.
 func TestE6PanicsAreAnswered(t *testing.T) {
 	t.Parallel()
-	w, engine := newWorld(t, fanfaretest.SQLite)
+	w, engine := newFaultyService(t, fanfaretest.SQLite)
 	c := w.Tenant(account.Growth)
 	id := create(c, `{"name":"One"}`)
 	for _, known := range []bool{false, true} {
@@ -149,7 +149,7 @@ func TestE6PanicsAreAnswered(t *testing.T) {
 // cause.
 func TestE6CausesStayInTheLog(t *testing.T) {
 	t.Parallel()
-	w, engine := newWorld(t, fanfaretest.SQLite)
+	w, engine := newFaultyService(t, fanfaretest.SQLite)
 	c := w.Tenant(account.Growth)
 	engine.fail(errors.New("disk I/O error at "+leak), nil)
 	res := c.Do("GET", "/v1/campaigns", nil)

@@ -154,8 +154,8 @@ func ample(c *app.Config) {
 // uncached makes every read go to the engine.
 func uncached(c *app.Config) { c.CachedRecords = 0 }
 
-// newWorld starts a service on faulty engines.
-func newWorld(t testing.TB, open func(testing.TB) store.Engine, options ...func(*app.Config)) (*fanfaretest.Service, *faulty) {
+// newFaultyService starts a service on faulty engines.
+func newFaultyService(t testing.TB, open func(testing.TB) store.Engine, options ...func(*app.Config)) (*fanfaretest.Service, *faulty) {
 	t.Helper()
 	f := newFaulty(open(t))
 	facts := func(c *app.Config) {

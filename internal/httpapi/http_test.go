@@ -208,7 +208,7 @@ func TestH5Limits(t *testing.T) {
 // TestH5Deadline checks that every operation passes a deadline to the store.
 func TestH5Deadline(t *testing.T) {
 	t.Parallel()
-	w, engine := newWorld(t, fanfaretest.SQLite)
+	w, engine := newFaultyService(t, fanfaretest.SQLite)
 	c := w.Tenant(account.Growth)
 	id := create(c, `{"name":"One"}`)
 	engine.watch()
@@ -364,7 +364,7 @@ func TestH9Compression(t *testing.T) {
 
 func TestH10RequestID(t *testing.T) {
 	t.Parallel()
-	w, engine := newWorld(t, fanfaretest.SQLite)
+	w, engine := newFaultyService(t, fanfaretest.SQLite)
 	c := w.Tenant(account.Growth)
 	shape := regexp.MustCompile(`^req_[0-7][0-9a-hjkmnp-tv-z]{25}$`)
 	ids := map[string]bool{}

@@ -149,7 +149,7 @@ func TestW11FailuresAreNotRemembered(t *testing.T) {
 	for name, open := range fanfaretest.Engines {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w, engine := newWorld(t, open)
+			w, engine := newFaultyService(t, open)
 			c := w.Tenant(account.Growth)
 			const key = "Idempotency-Key: k-1"
 			c.Do("POST", "/v1/campaigns", `{"name":""}`, key).WantError(422, "validation_failed")

@@ -85,7 +85,7 @@ func (w *orderWorld) try(spoil ...func(*attempt, *orderWorld)) *fanfaretest.Resp
 		s(a, w)
 	}
 	if a.exhausted {
-		s := &stage{Tenant: w.tenant}
+		s := &statusCase{Tenant: w.tenant}
 		s.plan(account.Starter)
 		defer s.plan(account.Growth)
 	}
