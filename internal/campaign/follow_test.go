@@ -165,8 +165,10 @@ func TestFollowJobs(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	failed := c.Answer(c.Creatives.Generate(t.Context(), c.Cause(), storetest.Sent(t, `{"prompt":"?!"}`))).OK().ID()
-	c.Answer(c.Creatives.Regenerate(t.Context(), c.Cause(), ident.ID(failed), record.Match{})).OK()
+	d, _, err := c.Creatives.Generate(t.Context(), c.Cause(), storetest.Sent(t, `{"prompt":"?!"}`))
+	failed := c.Answer(d, err).OK().ID()
+	d, _, err = c.Creatives.Regenerate(t.Context(), c.Cause(), ident.ID(failed), record.Match{})
+	c.Answer(d, err).OK()
 	want(t, "jobs of one that failed again", int64(0), countFollowJobs(c))
 }
 

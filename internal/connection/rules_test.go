@@ -15,7 +15,7 @@ import (
 // among the other faults.
 func TestActionRules(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	s, own := w.Connections(), find(t, w, shop()).Connection
 	s.Links = w.DB.Links()
 	type action func(id ident.ID, body string, match ...string) *storetest.Answer
@@ -74,14 +74,14 @@ func (twoPlatforms) About() []connection.About {
 	}
 }
 
-func (twoPlatforms) App(platform string) (connection.App, bool) {
+func (twoPlatforms) App(platform string) (connection.OAuthClient, bool) {
 	return connection.App{}, platform == "a"
 }
 
 // TestPlatforms checks that the sandbox can do what one of the platforms can.
 func TestPlatforms(t *testing.T) {
 	t.Parallel()
-	s := newWorld(t).Connections()
+	s := newFixture(t).Connections()
 	s.Catalogue = twoPlatforms{}
 	first, second := "v1", "v2"
 	credentials := []string{"access_token", "refresh_token", "client_id", "client_secret"}

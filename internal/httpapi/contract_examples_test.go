@@ -56,7 +56,9 @@ func on(steps, method, verb, body string, headers ...string) show {
 
 // generating requests the generation of a creative.
 func generating(body string, headers ...string) show {
-	return func(s *statusCase) *fanfaretest.Response { return s.Do("POST", "/v1/creative/generate", body, headers...) }
+	return func(s *statusCase) *fanfaretest.Response {
+		return s.Do("POST", "/v1/creative/generate", body, headers...)
+	}
 }
 
 // ingesting sends rows of own data.

@@ -293,7 +293,8 @@ func startSandbox(t *testing.T, c *tenant) (*sandbox.Handler, string) {
 
 // begin starts a generation.
 func begin(c *tenant, body string) string {
-	return c.Answer(c.Creatives.Generate(c.T.Context(), c.Cause(), storetest.Sent(c.T, body))).OK().ID()
+	d, _, err := c.Creatives.Generate(c.T.Context(), c.Cause(), storetest.Sent(c.T, body))
+	return c.Answer(d, err).OK().ID()
 }
 
 func get(c *tenant, id string) *storetest.Answer {
