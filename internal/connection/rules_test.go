@@ -75,14 +75,14 @@ func (twoPlatforms) About() []connection.About {
 }
 
 func (twoPlatforms) App(platform string) (connection.OAuthClient, bool) {
-	return connection.App{}, platform == "a"
+	return connection.OAuthClient{}, platform == "a"
 }
 
 // TestPlatforms checks that the sandbox can do what one of the platforms can.
 func TestPlatforms(t *testing.T) {
 	t.Parallel()
 	s := newFixture(t).Connections()
-	s.Catalogue = twoPlatforms{}
+	s.Registry = twoPlatforms{}
 	first, second := "v1", "v2"
 	credentials := []string{"access_token", "refresh_token", "client_id", "client_secret"}
 	want(t, "platforms", []connection.PlatformInfo{
