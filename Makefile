@@ -86,7 +86,7 @@ race: setup web ## Run all tests with the race detector
 
 .PHONY: drill
 drill: setup web ## Run the long forms of the drills
-	FANFARE_DRILL=full $(GO) test -count=1 -timeout 3h -run 'Drill' -v ./...
+	FANFARE_DRILL=full $(GO) test -count=1 -timeout 3h -run 'Drill|TestEngine' -v ./...
 	$(GO) run ./bench -drill
 
 .PHONY: bench

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -43,10 +44,11 @@ func (c *change) touch(f fact.Family, source int32, day clock.Date) {
 	c.touched[p] = days{min(d.first, day), max(d.last, day)}
 }
 
-// writeWorkspace runs f in a transaction, as the only writer of the workspace.
-// When it returns nil, the change is on disk and visible.
-func (e *Engine) writeWorkspace(ctx context.Context, id ident.ID, mirrored *clock.Instant, f func(c *change) error) error {
-	leave, err := e.writes.Take(ctx, id, 0)
+// writeWorkspace runs f in a transaction, as the only writer of the workspace. It
+// waits that long for its turn, 0 for as long as its context. When it returns
+// nil, the change is on disk and visible.
+func (e *Engine) writeWorkspace(ctx context.Context, id ident.ID, wait time.Duration, mirrored *clock.Instant, f func(c *change) error) error {
+	leave, err := e.writes.Take(ctx, id, wait)
 	if err != nil {
 		return err
 	}
@@ -70,7 +72,7 @@ func (e *Engine) writeWorkspace(ctx context.Context, id ident.ID, mirrored *cloc
 
 // Mirror stores copies of records.
 func (e *Engine) Mirror(ctx context.Context, id ident.ID, records []fact.Record, through clock.Instant) error {
-	err := e.writeWorkspace(ctx, id, &through, func(c *change) error { return c.Mirror(ctx, records) })
+	err := e.writeWorkspace(ctx, id, 0, &through, func(c *change) error { return c.Mirror(ctx, records) })
 	if err != nil {
 		return fmt.Errorf("mirror records: %w", err)
 	}
@@ -98,7 +100,7 @@ func (e *Engine) writeBatch(ctx context.Context, b *fact.Batch) error {
 	if err := e.createPartitionsOfBatch(ctx, b); err != nil {
 		return pgtables.ToFault(ctx, err)
 	}
-	return e.writeWorkspace(ctx, b.Workspace, nil, func(c *change) error { return c.batch(ctx, b, clock.At(e.now())) })
+	return e.writeWorkspace(ctx, b.Workspace, b.MaxWait, nil, func(c *change) error { return c.batch(ctx, b, clock.At(e.now())) })
 }
 
 // createPartitionsOfBatch creates the partitions that a batch needs.
