@@ -114,6 +114,23 @@ func TestPushFindsAccessEnded(t *testing.T) {
 	}, "meta_ads")
 }
 
+// TestReadStateFindsAccessEnded checks that access which has ended is also noted
+// if a state is only read, because the connection does not write states.
+func TestReadStateFindsAccessEnded(t *testing.T) {
+	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
+		id, _ := pushing(t, s)
+		s.patch(`{"write_enabled":false}`).OK()
+		s.addFault(sandbox.FaultRule{Fault: sandbox.FaultRevokedToken})
+		s.transition(id, "pause").OK()
+		if _, err := s.push(id, 1); err != nil {
+			t.Fatal(err)
+		}
+		want(t, "push", "failed", *s.refs(id)[0].Push)
+		want(t, "connection", connection.StatusReauthRequired, s.connection().Status)
+		want(t, "event", true, slices.Contains(s.events(s.id), "connection.reauth_required"))
+	}, "meta_ads")
+}
+
 // TestPushThrottled waits for the moment that the platform names.
 func TestPushThrottled(t *testing.T) {
 	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
