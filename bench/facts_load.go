@@ -68,11 +68,17 @@ func benchReadsUnderLoad(w *factsFolder) {
 	requests := randomRequests(w.campaigns, "/v1/campaigns/", w.large.APIKey)
 	heavy := post("/v1/analytics/query", w.large.APIKey, fmt.Sprintf(
 		`{"metrics":["impressions","clicks","spend","conversions","revenue"],"dimensions":["channel"],"granularity":"day","limit":10000,"date_range":{"start_date":%q,"end_date":%q}}`, w.first, w.last))
-	var idle, busy []float64
+	idle, busy := map[int][]float64{}, map[int][]float64{}
+	measure := func(times map[int][]float64) {
+		all := ours.sendAtRate(perSecond, requests)
+		for _, p := range percentiles {
+			times[p] = append(times[p], float64(all[len(all)*p/100]))
+		}
+	}
 	var answered atomic.Int64
 	began := time.Duration(0)
 	for range *rounds {
-		idle = append(idle, float64(ours.sendAtRate(perSecond, requests)))
+		measure(idle)
 		var stop atomic.Bool
 		var wg sync.WaitGroup
 		for range loops {
@@ -86,23 +92,31 @@ func benchReadsUnderLoad(w *factsFolder) {
 			})
 		}
 		at := time.Now()
-		busy = append(busy, float64(ours.sendAtRate(perSecond, requests)))
+		measure(busy)
 		began += time.Since(at)
 		stop.Store(true)
 		wg.Wait()
 	}
-	ratio := median(busy) / median(idle)
-	printAtMost("P7 get one at 300/s beside 4 heavy queries, p99", ratio, 4, fmt.Sprintf("%s against %s idle; %.1f heavy queries/s",
-		time.Duration(median(busy)).Round(time.Microsecond), time.Duration(median(idle)).Round(time.Microsecond), float64(answered.Load())/began.Seconds()))
-	if ratio > 4 {
+	missed := false
+	for _, p := range percentiles {
+		ratio := median(busy[p]) / median(idle[p])
+		missed = missed || ratio > 4
+		printAtMost(fmt.Sprintf("P7 get one at 300/s beside 4 heavy queries, p%d", p), ratio, 4, fmt.Sprintf("%s against %s idle; %.1f heavy queries/s",
+			time.Duration(median(busy[p])).Round(time.Microsecond), time.Duration(median(idle[p])).Round(time.Microsecond), float64(answered.Load())/began.Seconds()))
+	}
+	if missed {
 		printProfileHint("P7")
 	}
 }
 
+// percentiles are those that P7 prints. On a shared machine the highest one
+// mostly measures the host.
+var percentiles = []int{90, 95, 99}
+
 // sendAtRate sends requests at a fixed rate, even if earlier ones are not
-// answered, and returns the 99th percentile of their times. The time of a
-// request begins when it was due, unless its sender was late.
-func (t *target) sendAtRate(perSecond int, next func(int, int) []byte) time.Duration {
+// answered, and returns their times in ascending order. The time of a request
+// begins when it was due, unless its sender was late.
+func (t *target) sendAtRate(perSecond int, next func(int, int) []byte) []time.Duration {
 	const senders = 16
 	n := int(4 * measurementTime().Seconds() * float64(perSecond))
 	times := make([][]time.Duration, senders)
@@ -126,7 +140,7 @@ func (t *target) sendAtRate(perSecond int, next func(int, int) []byte) time.Dura
 	wg.Wait()
 	all := slices.Concat(times...)
 	slices.Sort(all)
-	return all[len(all)*99/100]
+	return all
 }
 
 // benchWrite is P8: windows of facts replaced, compared with DuckDB's appender.

@@ -1,3 +1,5 @@
+//go:build !equalpriorities
+
 package duckdb
 
 import "golang.org/x/sys/unix"
