@@ -71,9 +71,9 @@ GOTEST := GORACE=atexit_sleep_ms=0 GOGC=400 $(GO) test -vet=off -ldflags='-s -w'
 .PHONY: test
 test: setup ## Run all tests, with short drills, on SQLite, DuckDB, PostgreSQL, ClickHouse and Chromium
 	@sh scripts/prepare.sh
-	$(GOTEST) -race -timeout 12m $$($(GO) list ./... | grep -E '/$(RACED)$$')
+	$(GOTEST) -race -timeout 30m $$($(GO) list ./... | grep -E '/$(RACED)$$')
 	$(GO) build -tags testclock -ldflags='-s -w' -o bin/fanfare-test ./cmd/fanfare
-	FANFARE_TEST_PROGRAM=$(CURDIR)/bin/fanfare-test $(GOTEST) -p 4 -timeout 20m $(LONG) $$($(GO) list ./... | grep -vE '/$(RACED)$$')
+	FANFARE_TEST_PROGRAM=$(CURDIR)/bin/fanfare-test $(GOTEST) -p 4 -timeout 45m $(LONG) $$($(GO) list ./... | grep -vE '/$(RACED)$$')
 	cd web && npm run --silent test
 
 .PHONY: browser
