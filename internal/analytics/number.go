@@ -17,7 +17,8 @@ var powersOfTen = [...]uint64{1, 10, 100, 1000, 10_000, 100_000, 1_000_000, 1e7,
 // Number is a value of a metric. Digits is 0 or 6.
 type Number = fact.Number
 
-// asNumber returns the sum as the number of a measure.
+// asNumber returns the sum with the decimals of the measure: six for amounts and
+// conversions, else none.
 func (s Sum) asNumber(m fact.Measure) Number {
 	if m.Scaled() {
 		return Number{N: s.N, Digits: maxDigits, Known: s.Known}

@@ -170,9 +170,11 @@ func (s *Service) CheckLaunch(ctx context.Context, workspace, id ident.ID, match
 	return record.Doc{Stamp: c.Stamp(), JSON: text}, nil
 }
 
-// Archive archives the campaign from any status. Archiving again changes
-// nothing, except that it requests the pause again while a platform campaign
-// may still run.
+// Archive archives the campaign from any status. Linked platform campaigns are
+// paused, not archived: the transaction stores the requested state and the job
+// that writes it (connection.Service.Push). Archiving again changes nothing,
+// except that it requests the pause again while a platform campaign may still
+// run.
 func (s *Service) Archive(ctx context.Context, cause record.Cause, id ident.ID, match record.Match) (record.Doc, error) {
 	return s.change(ctx, cause, id, match, func(c *Campaign, now clock.Instant) ([]record.Event, error) {
 		was := c.Status

@@ -105,7 +105,7 @@ func (c *Campaign) transition(a Action, now clock.Instant) error {
 }
 
 // archive archives the campaign from any status. An active campaign stops
-// delivering.
+// delivering: its linked platform campaigns are paused (see Service.save).
 func (c *Campaign) archive(now clock.Instant) {
 	c.requestPause = c.MayStillRun()
 	if c.Status != StatusArchived {

@@ -166,7 +166,7 @@ func (s *Service) enter(ctx context.Context, c *Connection, ring PlatformCredent
 	if err := s.discover(ctx, c, ring); err != nil {
 		return s.refused(err)
 	}
-	if err := s.lock(c, ring); err != nil {
+	if err := s.sealCredentials(c, ring); err != nil {
 		return err
 	}
 	c.ScopesMissing = s.missing(c)

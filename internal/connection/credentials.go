@@ -20,8 +20,8 @@ import (
 // for a sandbox, which has them all.
 type PlatformCredentials map[string]Credentials
 
-// kept is how credentials are written before they are sealed.
-type kept struct {
+// sealedForm is the JSON of credentials before they are sealed.
+type sealedForm struct {
 	Access           string         `json:"access,omitzero"`
 	Refresh          string         `json:"refresh,omitzero"`
 	IssuedAt         clock.Instant  `json:"issued_at"`
@@ -32,18 +32,18 @@ type kept struct {
 	ClientSecret     string         `json:"client_secret,omitzero"`
 }
 
-// ErrNoVault says that credentials cannot be kept.
+// ErrNoVault says that credentials cannot be stored.
 var ErrNoVault = errors.New("there is no master key to seal credentials with; set --master-key")
 
-// lock seals a keyring into the connection. The wrapped data key goes with the
-// sealed text, so dropping that destroys the credentials.
-func (s *Service) lock(c *Connection, ring PlatformCredentials) error {
+// sealCredentials stores credentials in the connection, sealed. The wrapped data
+// key is part of the sealed text, so deleting that destroys the credentials.
+func (s *Service) sealCredentials(c *Connection, ring PlatformCredentials) error {
 	if s.Vault == nil {
 		return ErrNoVault
 	}
-	list := map[string]kept{}
+	list := map[string]sealedForm{}
 	for platform, k := range ring {
-		list[platform] = kept{
+		list[platform] = sealedForm{
 			k.Access.Reveal(), k.Refresh.Reveal(), k.IssuedAt, k.ExpiresAt, k.RefreshExpiresAt, k.Scopes, k.App.ID, k.App.Secret.Reveal(),
 		}
 	}
@@ -73,8 +73,9 @@ func (s *Service) lock(c *Connection, ring PlatformCredentials) error {
 	return nil
 }
 
-// end is when a person has to grant access anew: nobody knows where tokens can
-// be had without one for as long as access lasts.
+// end returns when a person must grant access again: when the refresh token
+// expires, or the access token if there is no refresh token. Nil means never, or
+// unknown.
 func (k *Credentials) end() *clock.Instant {
 	if !k.Refresh.Empty() {
 		return k.RefreshExpiresAt
@@ -82,8 +83,8 @@ func (k *Credentials) end() *clock.Instant {
 	return k.ExpiresAt
 }
 
-// unlock opens the credentials of a connection.
-func (s *Service) unlock(c *Connection) (PlatformCredentials, error) {
+// unsealCredentials returns the credentials of a connection.
+func (s *Service) unsealCredentials(c *Connection) (PlatformCredentials, error) {
 	switch {
 	case s.Vault == nil:
 		return nil, ErrNoVault
@@ -94,7 +95,7 @@ func (s *Service) unlock(c *Connection) (PlatformCredentials, error) {
 	if err != nil {
 		return nil, &Error{Class: Revoked, Code: "credentials_unreadable", Message: "The credentials cannot be opened with this server's master key.", Cause: err}
 	}
-	list := map[string]kept{}
+	list := map[string]sealedForm{}
 	if err := json.Unmarshal([]byte(text.Reveal()), &list); err != nil {
 		return nil, fmt.Errorf("read credentials of %s: malformed", c.ID)
 	}
@@ -117,12 +118,12 @@ func (k *Credentials) due(now clock.Instant) bool {
 	return now >= k.IssuedAt+life*4/5
 }
 
-// open returns credentials that are good for a while, refreshed where they have
-// grown old, or all of them where force says that the platform calls one
-// expired. Whatever is new is stored before it is used: a platform may have
-// ended the old ones already. Only one at a time refreshes.
-func (s *Service) open(ctx context.Context, c *Connection, force bool) (*Connection, PlatformCredentials, error) {
-	ring, err := s.unlock(c)
+// freshCredentials returns credentials that are valid for some time. It refreshes
+// those that are due, or all if force is true, because the platform reported an
+// expired one. New ones are stored before use, because the platform may already
+// reject the old ones. One worker at a time refreshes a connection, on all nodes.
+func (s *Service) freshCredentials(ctx context.Context, c *Connection, force bool) (*Connection, PlatformCredentials, error) {
+	ring, err := s.unsealCredentials(c)
 	if err != nil || !force && !ring.due(clock.At(s.now())) {
 		return c, ring, err
 	}
@@ -135,7 +136,7 @@ func (s *Service) open(ctx context.Context, c *Connection, force bool) (*Connect
 	if c, err = s.store.Load(ctx, c.WorkspaceID, c.ID); err != nil {
 		return c, nil, err
 	}
-	if ring, err = s.unlock(c); err != nil || c.Private.SealVersion != seen {
+	if ring, err = s.unsealCredentials(c); err != nil || c.Private.SealVersion != seen {
 		return c, ring, err
 	}
 	changed := false
@@ -151,7 +152,7 @@ func (s *Service) open(ctx context.Context, c *Connection, force bool) (*Connect
 	if !changed {
 		return c, ring, nil
 	}
-	c, err = s.keep(ctx, c, ring)
+	c, err = s.storeCredentials(ctx, c, ring)
 	return c, ring, err
 }
 
@@ -221,7 +222,7 @@ func (s *Service) app(c *Connection, platform string, k Credentials) OAuthClient
 
 // keep stores new credentials of a connection that others may change
 // meanwhile.
-func (s *Service) keep(ctx context.Context, c *Connection, ring PlatformCredentials) (*Connection, error) {
+func (s *Service) storeCredentials(ctx context.Context, c *Connection, ring PlatformCredentials) (*Connection, error) {
 	_, err := record.Retry(ctx, func() (record.Doc, error) {
 		next, err := s.store.Load(ctx, c.WorkspaceID, c.ID)
 		if err != nil {
@@ -230,7 +231,7 @@ func (s *Service) keep(ctx context.Context, c *Connection, ring PlatformCredenti
 		if next.Status == StatusDisconnected {
 			return record.Doc{}, errLost
 		}
-		if err := s.lock(next, ring); err != nil {
+		if err := s.sealCredentials(next, ring); err != nil {
 			return record.Doc{}, err
 		}
 		now := clock.At(s.now())

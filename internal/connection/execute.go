@@ -54,7 +54,7 @@ func (s *Service) run(ctx context.Context, run *Run) (*clock.Instant, error) {
 		return nil, err
 	}
 	e := &execution{s: s, c: c, run: run, entities: map[string]*Entities{}, links: linkage{}, held: map[string]clock.Instant{}}
-	if e.c, e.ring, err = s.open(ctx, c, false); err != nil {
+	if e.c, e.ring, err = s.freshCredentials(ctx, c, false); err != nil {
 		return e.broken(ctx, err)
 	}
 	if run.Plan == nil {
@@ -90,7 +90,7 @@ func (e *execution) discover(ctx context.Context) error {
 		return err
 	}
 	e.renewed = true
-	if e.c, e.ring, err = e.s.open(ctx, e.c, true); err != nil {
+	if e.c, e.ring, err = e.s.freshCredentials(ctx, e.c, true); err != nil {
 		return err
 	}
 	return e.s.discover(ctx, e.c, e.ring)
@@ -291,7 +291,7 @@ func (e *execution) failed(ctx context.Context, i int, err error) (again *clock.
 	class := ClassOf(err)
 	if class == Expired && !e.renewed {
 		e.renewed = true
-		if e.c, e.ring, err = e.s.open(ctx, e.c, true); err == nil {
+		if e.c, e.ring, err = e.s.freshCredentials(ctx, e.c, true); err == nil {
 			return nil, false, nil
 		}
 		class = ClassOf(err)

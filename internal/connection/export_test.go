@@ -12,6 +12,6 @@ func (s *Service) OpenTokens(ctx context.Context, workspace, id ident.ID) (Platf
 	if err != nil {
 		return nil, err
 	}
-	_, ring, err := s.open(ctx, c, false)
+	_, ring, err := s.freshCredentials(ctx, c, false)
 	return ring, err
 }

@@ -208,7 +208,7 @@ func (s *Service) Disconnect(ctx context.Context, cause record.Cause, id ident.I
 		}
 		if c.Private.Sealed != "" {
 			// What cannot be opened cannot be given back either.
-			ring, _ = s.unlock(c)
+			ring, _ = s.unsealCredentials(c)
 		}
 		if err := s.stop(ctx, c, ch); err != nil {
 			return err

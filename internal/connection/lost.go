@@ -125,7 +125,8 @@ func (s *Service) reread(c *Connection, run *Run, ch *Change) {
 	s.explainLoss(c, ch.At)
 }
 
-// endLoss ends the loss and has campaigns updated.
+// endLoss marks the lost facts as restored and schedules an update of the spend
+// of campaigns.
 func (c *Connection) endLoss(ch *Change) {
 	c.DataLostAt, c.Private.Unread = nil, nil
 	ch.Jobs = append(ch.Jobs, spendJob(c.WorkspaceID, c.WorkspaceID, ch.At))

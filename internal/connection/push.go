@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// pushAttempts is after how many attempts in a row a push is reported as
-	// failed. It is tried further on.
+	// pushAttempts is the number of attempts before a push is reported as failed.
+	// Retries continue.
 	pushAttempts = 8
 	// longestWait is how long a push waits for a platform that names a later
 	// moment. One that names none is asked again as after any failure.
@@ -37,8 +37,8 @@ func (s *Service) Refs(ctx context.Context, workspace ident.ID, kind string, id 
 	return refs, nil
 }
 
-// Request is Refs for a campaign that is to be enabled or paused: where the
-// state has to be written, the push is pending. The caller stores that together
+// Request returns the refs of a campaign that is to be enabled or paused, with a
+// pending push where the state must be written. The caller stores that together
 // with the campaign, so that the request is known before anything is tried.
 //
 // Choice: a pause is requested too where states cannot be written and the

@@ -64,7 +64,7 @@ func (p *LinkPrivate) settled(now clock.Instant) {
 // has ended the access.
 func (s *Service) withAccess(ctx context.Context, c *Connection, call func(PlatformCredentials) error) error {
 	for renewed := false; ; renewed = true {
-		opened, ring, err := s.open(ctx, c, renewed)
+		opened, ring, err := s.freshCredentials(ctx, c, renewed)
 		if opened != nil {
 			c = opened
 		}

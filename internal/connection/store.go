@@ -144,7 +144,8 @@ type Owed struct {
 	Enable bool     `json:"enable"`
 }
 
-// What becomes of a state that is to be written to a platform.
+// States of a push. Pending: not confirmed. Applied: confirmed. Failed: needs a
+// person or the next sync. Drifted: changed on the platform since.
 const (
 	PushPending = "pending"
 	PushApplied = "applied"

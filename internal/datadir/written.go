@@ -13,10 +13,10 @@ type Part struct {
 	Length int
 }
 
-// Written is the state of a file after the last write of its only writer. It
-// detects writes of other programs by the size and the time of the last change.
-// If only the time differs, it compares the bytes of parts that every write of
-// the writer changes. So a new time alone, for example from touch, is no change.
+// Written is the size, the time and some bytes of a file after the last write of
+// its only writer. Unchanged and Same compare size and time. If only the time
+// differs, for example after touch, Touched compares the bytes of parts that every
+// write of the writer changes.
 type Written struct {
 	info    os.FileInfo
 	at      change

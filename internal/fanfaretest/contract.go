@@ -296,8 +296,8 @@ func checkCommonHeaders(h http.Header, bad reportProblem) {
 	}
 }
 
-// checkError checks the rules for errors that a schema cannot express, and the
-// Error schema. It returns the error's code.
+// checkError validates the Error schema and the rules that no schema can express.
+// It returns the error's code.
 func (c *Contract) checkError(r *http.Request, res *Response, answer []byte, bad reportProblem) string {
 	if got := res.Header.Get("Content-Type"); got != "application/json; charset=utf-8" {
 		bad("got Content-Type %q of an error, want application/json; charset=utf-8 (E5)", got)

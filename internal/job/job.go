@@ -46,7 +46,8 @@ type Store interface {
 // none. After an error the job is retried.
 type Worker func(ctx context.Context, j Job) (again *clock.Instant, err error)
 
-// Every returns a worker that runs work repeatedly at an interval.
+// Every returns a worker that runs work once and asks to run again after d. After
+// an error the job is retried as usual.
 func Every(d time.Duration, now func() time.Time, work func(context.Context) error) Worker {
 	return func(ctx context.Context, _ Job) (*clock.Instant, error) {
 		if err := work(ctx); err != nil {

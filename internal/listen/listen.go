@@ -175,7 +175,8 @@ func (l *Listener) startServers(secure http.Handler, plain PlainHandler) error {
 	return nil
 }
 
-// refusal passes every request to plain and closes the connection afterwards.
+// refusal returns the handler of requests without TLS: plain answers, then the
+// connection is closed.
 func refusal(plain PlainHandler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Connection", "close")

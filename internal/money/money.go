@@ -21,11 +21,8 @@ const (
 	TooLarge  = "too_large"
 )
 
-// MaxUnits is the largest integer part. Some numbers of thirteen digits would
-// overflow int64 micros.
-//
-// Choice: 9,223,372,036,853.999999 is the largest amount with all six decimals
-// that int64 micros can represent.
+// MaxUnits is the largest integer part: the largest one that leaves room for any
+// six decimals in int64 micros.
 const MaxUnits = 9_223_372_036_853
 
 // Parse parses decimal text with at most 13 digits before and 6 after the

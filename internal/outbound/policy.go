@@ -17,8 +17,8 @@ import (
 // ErrForbidden is returned if the policy does not allow a URL or its address.
 var ErrForbidden = errors.New("address not allowed")
 
-// Policy limits the targets of a client. The zero Policy equals Guarded without
-// exceptions.
+// Policy limits the targets of a client. The zero Policy is the one that
+// Guarded(nil) returns.
 type Policy struct {
 	// Origins are the operator's exceptions, such as http://localhost:11434. No
 	// other rule applies to them.

@@ -58,6 +58,7 @@ type Position struct {
 // Page is one page of records.
 type Page struct {
 	Docs []record.Doc
-	// Next is the start of the next page, nil on the last page.
+	// Next is the position of the last record, for the query of the next page. It
+	// is nil on the last page.
 	Next *Position
 }

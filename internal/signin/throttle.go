@@ -51,8 +51,8 @@ type throttle struct {
 	swept time.Time
 }
 
-// limit limits the attempts with one key, such as an account or a network. If
-// burst is set, burst attempts are available at once and the others one per pace.
+// limit allows at most so many attempts per name within tryWindow. If burst is
+// set, attempts after the first burst must be at least pace apart.
 type limit struct {
 	name  string
 	most  int

@@ -204,7 +204,7 @@ func tableNamed(name string) *table {
 	return nil
 }
 
-// selected returns the columns that read expects.
+// selected returns the columns that readRecord reads.
 func (t *table) selected() string {
 	if t.log {
 		return fmt.Sprintf("id, 1, 0, %d, doc, checksum", t.shape)

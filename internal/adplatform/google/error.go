@@ -8,8 +8,8 @@ import (
 	"fanfare/internal/connection"
 )
 
-// errorClasses maps errors of Google Ads, by kind and code, to classes. A kind
-// alone is for all its other codes.
+// errorClasses maps errors of Google Ads to classes. Keys are kind or kind.code.
+// A key with a code overrides the key of its kind.
 var errorClasses = map[string]connection.Class{
 	"quotaError":                                                connection.Throttled,
 	"quotaError.ACCESS_PROHIBITED":                              connection.Forbidden,

@@ -11,8 +11,8 @@ import (
 	"fanfare/internal/connection"
 )
 
-// statusActive is the status of a campaign that delivers unless LinkedIn has
-// another reason.
+// statusActive means that the campaign is switched on. LinkedIn may still not
+// deliver it, for example for lack of budget.
 const statusActive = "ACTIVE"
 
 const statusPaused = "PAUSED"

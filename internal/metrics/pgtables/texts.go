@@ -156,7 +156,8 @@ func LoadSources(ctx context.Context, tx pgx.Tx, workspace int32) (list []number
 	return list, err
 }
 
-// loadTags sets the tags of a workspace and returns their numbers by record.
+// loadTags reads the tags of a workspace into t.Tags and returns, for each
+// record, their indexes there.
 func loadTags(ctx context.Context, tx pgx.Tx, workspace int32, t *numbers.Texts) (map[string][]int32, error) {
 	index, byRecord := map[string]int32{}, map[string][]int32{}
 	err := EachPair(ctx, tx, func(record, tag []byte) error {

@@ -218,8 +218,8 @@ func (w *writer) save() {
 	})
 }
 
-// rescue writes the urgent requests of a batch that found the disk full, one by
-// one, in the space of the reserve. It returns the others.
+// rescue queues the urgent requests of a batch that found the disk full, to be
+// written one by one in the space of the reserve. It returns the others.
 func (w *writer) rescue() (others []*request) {
 	var urgent []*request
 	for _, r := range w.batch {
@@ -358,7 +358,8 @@ func (w *writer) topics() []string {
 }
 
 // fail rolls back and sends every request of the batch the same error, even to a
-// request that failed before: another one, now rolled back, may be the cause.
+// request that failed before: another one, now rolled back, may be the cause. On
+// a full disk, urgent requests are written again instead.
 func (w *writer) fail(err error) {
 	w.rollback()
 	told := w.batch
