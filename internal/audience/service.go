@@ -122,7 +122,7 @@ func (s *Service) ChangeMembers(ctx context.Context, cause record.Cause, id iden
 	f := body.NewReader(sent, false)
 	m := readMembers(f)
 	return record.Retry(ctx, func() (record.Doc, error) {
-		a, err := s.load(ctx, cause.Workspace, id, match)
+		a, err := s.loadMatching(ctx, cause.Workspace, id, match)
 		if err != nil {
 			return record.Doc{}, err
 		}
@@ -140,7 +140,7 @@ func (s *Service) ChangeMembers(ctx context.Context, cause record.Cause, id iden
 // retries after a concurrent change.
 func (s *Service) change(ctx context.Context, cause record.Cause, id ident.ID, match record.Match, apply func(*Audience, clock.Instant) (*record.Event, error)) (record.Doc, error) {
 	return record.Retry(ctx, func() (record.Doc, error) {
-		a, err := s.load(ctx, cause.Workspace, id, match)
+		a, err := s.loadMatching(ctx, cause.Workspace, id, match)
 		if err != nil {
 			return record.Doc{}, err
 		}
@@ -169,7 +169,7 @@ func (s *Service) UpdateRefs(ctx context.Context, workspace, id ident.ID, look f
 		if err != nil {
 			return record.Doc{}, err
 		}
-		a, err := s.load(ctx, workspace, id, record.Match{})
+		a, err := s.loadMatching(ctx, workspace, id, record.Match{})
 		if err != nil {
 			return record.Doc{}, err
 		}
@@ -181,7 +181,7 @@ func (s *Service) UpdateRefs(ctx context.Context, workspace, id ident.ID, look f
 	return err
 }
 
-func (s *Service) load(ctx context.Context, workspace, id ident.ID, match record.Match) (*Audience, error) {
+func (s *Service) loadMatching(ctx context.Context, workspace, id ident.ID, match record.Match) (*Audience, error) {
 	a, err := s.store.Load(ctx, workspace, id)
 	if err != nil {
 		return nil, err

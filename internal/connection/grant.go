@@ -50,8 +50,8 @@ func (s *Service) grant(c *Connection, g *Granting, verifier string) Grant {
 	}
 }
 
-// errGrant is what a person is told whose visit leads nowhere.
-func errGrant(message string) error { return fault.New(fault.InvalidState, message) }
+// grantFault is what a person is told whose visit leads nowhere.
+func grantFault(message string) error { return fault.New(fault.InvalidState, message) }
 
 // Visit is a person who comes back from a platform with what was carried
 // there, and with a code or the reason why there is none.
@@ -85,7 +85,7 @@ func (s *Service) Complete(ctx context.Context, v Visit) (d record.Doc, asked *G
 	plain, ok := s.OpenState(v.State)
 	var held carried
 	if !ok || json.Unmarshal(plain, &held) != nil {
-		return record.Doc{}, nil, errGrant("This link is not one of ours. Begin again.")
+		return record.Doc{}, nil, grantFault("This link is not one of ours. Begin again.")
 	}
 	// A code is good for one trade, however often the record is tried to be
 	// written.
@@ -94,11 +94,11 @@ func (s *Service) Complete(ctx context.Context, v Visit) (d record.Doc, asked *G
 		g := c.Private.Granting
 		switch {
 		case c.Platform != v.Platform || g == nil || g.Nonce != held.Nonce || g.ExpiresAt <= ch.At:
-			return errGrant("This link was used, or is too old. Begin again.")
+			return grantFault("This link was used, or is too old. Begin again.")
 		case g.Session != "" && g.Session != v.Session:
-			return errGrant("This was begun in another browser, or you have signed out since. Sign in where you began, and begin again.")
+			return grantFault("This was begun in another browser, or you have signed out since. Sign in where you began, and begin again.")
 		case v.Denied != "":
-			return errGrant("Access was not granted.")
+			return grantFault("Access was not granted.")
 		case g.Session == "" && !v.Confirmed:
 			asked = s.grantee(c, g)
 			return errSame
@@ -132,20 +132,20 @@ func (s *Service) trade(ctx context.Context, c *Connection, g *Granting, code st
 	grantor, can := client.(Grantor)
 	app, there := s.Registry.App(c.Platform)
 	if !can || !there {
-		return k, errGrant("The server has no OAuth client for the platform any more.")
+		return k, grantFault("The server has no OAuth client for the platform any more.")
 	}
 	if s.Vault == nil {
 		return k, ErrNoVault
 	}
 	verifier, err := s.Vault.Open(c.WorkspaceID, c.ID, verifierSeal, g.Verifier)
 	if err != nil {
-		return k, errGrant("The server has another master key than before. Begin again.")
+		return k, grantFault("The server has another master key than before. Begin again.")
 	}
 	if k, err = grantor.Exchange(ctx, app, s.grant(c, g, verifier.Reveal()), code); err != nil {
 		return k, s.refused(err)
 	}
 	if k.Access.Empty() {
-		return k, errGrant("The platform answered without a token. Begin again.")
+		return k, grantFault("The platform answered without a token. Begin again.")
 	}
 	return k, nil
 }

@@ -112,7 +112,7 @@ func (s *Service) Fed(ctx context.Context, cause record.Cause, id ident.ID, f Fe
 		c.fed(&f, now)
 		c.Touch(now, 0)
 		save := record.Save{Cause: cause, At: now, Jobs: []record.Job{spendJob(c.WorkspaceID, c.WorkspaceID, now)}}
-		return record.Doc{}, s.store.SaveWithFacts(ctx, c, f.Answer, save)
+		return record.Doc{}, s.store.SaveAfterFacts(ctx, c, f.Answer, save)
 	})
 	return err
 }

@@ -27,9 +27,9 @@ type Store interface {
 	// Named loads the living connection of a platform that has a name, in
 	// whichever case.
 	Named(ctx context.Context, workspace ident.ID, platform, name string) (*Connection, error)
-	// SaveWithFacts is Save after facts were stored: it stores the answer
+	// SaveAfterFacts is Save after facts were stored: it stores the answer
 	// instead of the record under the idempotency key.
-	SaveWithFacts(ctx context.Context, c *Connection, answer []byte, save record.Save) error
+	SaveAfterFacts(ctx context.Context, c *Connection, answer []byte, save record.Save) error
 	// Enqueue schedules a job.
 	Enqueue(ctx context.Context, j record.Job) error
 	// Apply writes a connection and runs of it together.

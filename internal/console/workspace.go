@@ -48,7 +48,7 @@ func (c *Console) updateWorkspace(ctx context.Context, v *consoleRequest) (any, 
 		change.Name, change.Timezone, change.Currency = f.TextOr("name", 1, maxName), f.TextOr("timezone", 1, maxName), f.TextOr("currency", 1, maxName)
 		change.RequireApproval, change.EndlessKeys = f.Flag("require_approval"), f.Flag("endless_keys")
 		if f.Has("model_budget") {
-			change.ModelBudget = readBudget(f)
+			change.ModelBudget = readModelBudget(f)
 		}
 	}); err != nil {
 		return nil, err
@@ -57,8 +57,8 @@ func (c *Console) updateWorkspace(ctx context.Context, v *consoleRequest) (any, 
 	return showWorkspace(w), err
 }
 
-// readBudget reads an amount in dollars, or null for no limit.
-func readBudget(f httpapi.Fields) **int64 {
+// readModelBudget reads an amount in dollars, or null for no limit.
+func readModelBudget(f httpapi.Fields) **int64 {
 	var budget *int64
 	if text := f.TextOr("model_budget", 1, maxCode); text != nil {
 		a, reason := money.Parse(*text, dollarDigits)

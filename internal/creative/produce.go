@@ -37,7 +37,7 @@ func (s *Service) generateVariants(ctx context.Context, cause record.Cause, c *C
 func (s *Service) writeVariants(ctx context.Context, cause record.Cause, c *Creative, work OpenProvider) (*outcome, error) {
 	o := &outcome{result: &Result{}}
 	b := c.brief()
-	if err := s.checkBudget(ctx, c, work); err != nil {
+	if err := s.checkModelBudget(ctx, c, work); err != nil {
 		return o, err
 	}
 	if err := s.addReferences(ctx, c, b); err != nil {
@@ -72,9 +72,9 @@ func (s *Service) writeVariants(ctx context.Context, cause record.Cause, c *Crea
 	return o, selectPrimary(o.variants, result.Dropped)
 }
 
-// checkBudget returns a failure if the workspace's budget does not allow the
+// checkModelBudget returns a failure if the workspace's budget does not allow the
 // work.
-func (s *Service) checkBudget(ctx context.Context, c *Creative, work OpenProvider) error {
+func (s *Service) checkModelBudget(ctx context.Context, c *Creative, work OpenProvider) error {
 	if work.Quick {
 		return nil
 	}

@@ -83,9 +83,9 @@ func answered(r *request, a *analytics.Answer) response {
 	res := response{status: http.StatusOK, textType: typeJSON}
 	accept := r.http.Header["Accept"]
 	switch {
-	case names(accept, csv):
+	case prefersOverJSON(accept, csv):
 		res.textType, res.text = csv+"; charset=utf-8; header=present", a.AppendCSV(nil)
-	case names(accept, ndjson):
+	case prefersOverJSON(accept, ndjson):
 		res.textType, res.text = ndjson, a.AppendNDJSON(nil)
 	default:
 		res.text = a.AppendJSON(make([]byte, 0, 4<<10))
@@ -100,8 +100,8 @@ func answered(r *request, a *analytics.Answer) response {
 	return res
 }
 
-// names reports whether an Accept header names a media type before JSON.
-func names(accept []string, mediaType string) bool {
+// prefersOverJSON reports whether an Accept header names a media type before JSON.
+func prefersOverJSON(accept []string, mediaType string) bool {
 	for part := range strings.SplitSeq(strings.Join(accept, ","), ",") {
 		media, rest, _ := strings.Cut(part, ";")
 		media = strings.ToLower(strings.TrimSpace(media))
@@ -187,7 +187,7 @@ func (a *API) report(rep *report) handler {
 }
 
 // report reads the parameters of a report. The analytics package checks metric
-// names and dates.
+// prefersOverJSON and dates.
 func (p *params) report(rep *report) *analytics.Params {
 	text := func(name string) *string {
 		v, has := p.values[name]

@@ -125,14 +125,14 @@ func (a *API) authFailed(r *request, err error) error {
 // to logs. Keys from a loopback address are only reported.
 func (a *API) exposedInQuery(r *request, rawQuery string) {
 	for _, secret := range account.Find(rawQuery) {
-		a.exposed(r, secret, "sent_in_url", !r.from.IsLoopback())
+		a.handleExposedKey(r, secret, "sent_in_url", !r.from.IsLoopback())
 	}
 }
 
-// exposed handles a key that was sent in a URL or over plain HTTP. It revokes a
+// handleExposedKey handles a key that was sent in a URL or over plain HTTP. It revokes a
 // valid key if mayRevoke is true and KeepExposedKeys is not set; otherwise it
 // only reports the key. It returns whether it revoked the key.
-func (a *API) exposed(r *request, secret, reason string, mayRevoke bool) bool {
+func (a *API) handleExposedKey(r *request, secret, reason string, mayRevoke bool) bool {
 	ctx, hash := r.http.Context(), account.HashSecret(secret)
 	if !a.addresses.Peek(r.from, r.now).OK && !a.Keys.Seen(hash) {
 		// One request can name hundreds of unknown keys. None of them

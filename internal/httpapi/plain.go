@@ -18,7 +18,7 @@ func (a *API) ServePlain(w http.ResponseWriter, hr *http.Request, mayRevoke bool
 	defer a.recoverPanic(r)
 	revoked := false
 	for _, secret := range exposedKeys(hr) {
-		revoked = a.exposed(r, secret, "sent_in_cleartext", mayRevoke) || revoked
+		revoked = a.handleExposedKey(r, secret, "sent_in_cleartext", mayRevoke) || revoked
 	}
 	a.limitByAddress(r, a.addresses.Peek(r.from, now))
 	message := "Use https://. Plain HTTP is refused, not redirected, because keys must not travel in clear text."

@@ -108,19 +108,19 @@ func (c Config) origin(h http.Header) (scheme string, client netip.Addr, err err
 	if err != nil {
 		return "", client, fmt.Errorf("header Forwarded: %w", err)
 	}
-	scheme, ok := agree(strings.ToLower(scheme), strings.ToLower(scheme2))
+	scheme, ok := mergeIfEqual(strings.ToLower(scheme), strings.ToLower(scheme2))
 	if !ok {
 		return "", client, errors.New("X-Forwarded-Proto and Forwarded name different schemes: let the proxy remove the one it does not set")
 	}
-	if client, ok = agree(client, client2); !ok {
+	if client, ok = mergeIfEqual(client, client2); !ok {
 		return "", client, errors.New("X-Forwarded-For and Forwarded name different clients: let the proxy remove the one it does not set")
 	}
 	return scheme, client, nil
 }
 
-// agree merges two values of which either may be missing, and reports whether
+// mergeIfEqual merges two values of which either may be missing, and reports whether
 // they agree.
-func agree[T comparable](a, b T) (T, bool) {
+func mergeIfEqual[T comparable](a, b T) (T, bool) {
 	var none T
 	switch {
 	case a == none:

@@ -112,9 +112,9 @@ func connectionWrite(c *connection.Connection, save record.Save) (recordWrite, e
 	return recordWrite{table: connectionTable, row: r, common: &c.Common, save: save}, err
 }
 
-// SaveWithFacts writes a connection after facts were stored, and stores the
+// SaveAfterFacts writes a connection after facts were stored, and stores the
 // response under the idempotency key.
-func (s *Connections) SaveWithFacts(ctx context.Context, c *connection.Connection, answer []byte, save record.Save) error {
+func (s *Connections) SaveAfterFacts(ctx context.Context, c *connection.Connection, answer []byte, save record.Save) error {
 	w, err := connectionWrite(c, save)
 	if err != nil {
 		return err

@@ -84,7 +84,7 @@ func (g *Guard) Open(ctx context.Context) error {
 	if err := g.checkFirst(ctx); err != nil {
 		return err
 	}
-	return g.countChanges(ctx)
+	return g.checkLostChanges(ctx)
 }
 
 // ChangesLost says which acknowledged changes the database lost or may have
@@ -96,9 +96,9 @@ func (g *Guard) ChangesLost() string {
 	return ""
 }
 
-// countChanges compares a local database file with the count of acknowledged
+// checkLostChanges compares a local database file with the count of acknowledged
 // changes, and logs a loss.
-func (g *Guard) countChanges(ctx context.Context) (err error) {
+func (g *Guard) checkLostChanges(ctx context.Context) (err error) {
 	if g.Engine.Traits().Exclusive && g.Path != "" {
 		found, err := g.DB.CountChanges(ctx, ChangeCounter(g.Path))
 		if found.Lost > 0 {

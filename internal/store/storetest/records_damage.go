@@ -183,7 +183,7 @@ func recordsFactsMark(t *testing.T, w *Fixture) {
 	told := store.FactsMark{ID: "fct_2", Generation: 12}
 	w.DB.SetFactsSource(func() (store.FactsMark, bool) { return told, true })
 	c, _ := w.Synced("Own data")
-	w.must(w.DB.Connections().SaveWithFacts(t.Context(), c, []byte("{}"), w.Save("connection.connected")))
+	w.must(w.DB.Connections().SaveAfterFacts(t.Context(), c, []byte("{}"), w.Save("connection.connected")))
 	mark(told)
 	// So does every other change: it may depend on facts that were written.
 	told.Generation = 14
@@ -194,7 +194,7 @@ func recordsFactsMark(t *testing.T, w *Fixture) {
 	mark(told)
 	told.ID = "fct_3"
 	c, _ = w.Synced("More data")
-	if err := w.DB.Connections().SaveWithFacts(t.Context(), c, []byte("{}"), w.Save("connection.connected")); !fault.Is(err, fault.Unavailable) {
+	if err := w.DB.Connections().SaveAfterFacts(t.Context(), c, []byte("{}"), w.Save("connection.connected")); !fault.Is(err, fault.Unavailable) {
 		t.Errorf("facts that went to another file: got %v want unavailable", err)
 	}
 }

@@ -90,7 +90,7 @@ func (w *Fixture) savesWithJobs() map[string]func(record.Save) error {
 		},
 		"facts": func(s record.Save) error {
 			c, _ := synced()
-			return w.DB.Connections().SaveWithFacts(ctx, c, []byte("{}"), s)
+			return w.DB.Connections().SaveAfterFacts(ctx, c, []byte("{}"), s)
 		},
 		"sync": func(s record.Save) error {
 			c, r := synced()
