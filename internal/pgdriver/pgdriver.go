@@ -47,6 +47,7 @@ const (
 	codeCanceled      = "57014"
 	codeReadOnly      = "25006"
 	codeNoTable       = "42P01"
+	codeLockTimeout   = "55P03"
 
 	classConstraint = "23"
 	classConnection = "08"
@@ -67,6 +68,9 @@ func Unique(err error) bool { return code(err) == codeUnique }
 
 // NoTable reports whether a table does not exist.
 func NoTable(err error) bool { return code(err) == codeNoTable }
+
+// LockTimeout reports whether a lock was not free within lock_timeout.
+func LockTimeout(err error) bool { return code(err) == codeLockTimeout }
 
 // Constraint reports whether a constraint refused a row.
 func Constraint(err error) bool { return strings.HasPrefix(code(err), classConstraint) }

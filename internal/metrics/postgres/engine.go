@@ -63,7 +63,7 @@ func Open(ctx context.Context, url string, o Options) (*Engine, error) {
 		return nil, err
 	}
 	e := &Engine{
-		Database: pgtables.Database{DB: pool}, close: pool.Close, now: o.Now, cache: pgtables.NewCache(),
+		Database: pgtables.Database{DB: pool}, now: o.Now, cache: pgtables.NewCache(),
 		queries: fairqueue.New(fairqueue.Limits{Work: "queries", Running: maxRunning, PerWorkspace: maxQueries}, o.Founder),
 		writes:  fairqueue.New(fairqueue.Limits{Work: "writes of facts", Running: maxWriting, PerWorkspace: maxQueries}, o.Founder),
 	}
@@ -73,6 +73,14 @@ func Open(ctx context.Context, url string, o Options) (*Engine, error) {
 	if err != nil {
 		pool.Close()
 		return nil, fmt.Errorf("open metrics: %w", err)
+	}
+	background, stop := context.WithCancel(context.WithoutCancel(ctx))
+	var dropping sync.WaitGroup
+	dropping.Go(func() { e.dropHourly(background, pool) })
+	e.close = func() {
+		stop()
+		dropping.Wait()
+		pool.Close()
 	}
 	return e, nil
 }
@@ -87,7 +95,7 @@ func ReadID(ctx context.Context, url string) (id string, err error) {
 	return pgtables.ReadID(ctx, config)
 }
 
-// Close closes the connections.
+// Close stops work in the background and closes the connections.
 func (e *Engine) Close() error {
 	e.close()
 	return nil
