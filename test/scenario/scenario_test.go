@@ -8,28 +8,42 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
 
 	"golang.org/x/tools/txtar"
 
+	"fanfare/internal/metrics/clickhouse/chtest"
 	"fanfare/internal/store/pgtest"
 	"fanfare/test/program"
 )
 
 var update = flag.Bool("update", false, "rewrite what the files expect")
 
-// engines are the engines that run every conversation, each with its settings.
+// engines are the engines that run the conversations, each with its settings.
+// Their responses are the same, byte by byte. onlyMetrics has those that differ
+// from another one in the engine of metrics only.
 var engines = []struct {
-	name string
-	env  func(t *testing.T) []string
+	name        string
+	env         func(t *testing.T) []string
+	onlyMetrics bool
 }{
-	{"sqlite", func(*testing.T) []string { return nil }},
-	{"postgres", func(t *testing.T) []string { return []string{"FANFARE_STORE=" + pgtest.URL(t)} }},
+	{"sqlite", func(*testing.T) []string { return nil }, false},
+	{"postgres", func(t *testing.T) []string { return []string{"FANFARE_STORE=" + pgtest.URL(t)} }, false},
+	{"clickhouse", func(t *testing.T) []string {
+		return []string{"FANFARE_STORE=" + pgtest.URL(t), "FANFARE_METRICS=" + chtest.URL(t)}
+	}, true},
 }
 
-func TestMain(m *testing.M) { pgtest.Main(m, program.Clean) }
+// usesMetrics matches conversations that write or read metrics.
+var usesMetrics = regexp.MustCompile(`/v1/(analytics|ingest|imports|connections)`)
+
+func TestMain(m *testing.M) {
+	chtest.Serve()
+	pgtest.Main(m, program.Clean, chtest.Stop)
+}
 
 func TestScenario(t *testing.T) {
 	files, err := filepath.Glob("*.txtar")
@@ -48,7 +62,7 @@ func TestScenario(t *testing.T) {
 			continue
 		}
 		for i, engine := range engines {
-			if *update && i > 0 {
+			if *update && i > 0 || engine.onlyMetrics && !usesMetrics.Match(text) {
 				continue
 			}
 			t.Run(strings.TrimSuffix(file, ".txtar")+"/"+engine.name, func(t *testing.T) {
