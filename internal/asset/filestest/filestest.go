@@ -116,6 +116,7 @@ func (f *fixture) listOld(t *testing.T, before time.Time) map[string]bool {
 }
 
 func putAndOpen(t *testing.T, f *fixture) {
+	t.Helper()
 	f.missing(t, Home, Sum("picture"))
 	for _, text := range []string{"picture", "picture", ""} {
 		if got := Content(t, f.Files, f.put(t, text)); got != text {
@@ -128,6 +129,7 @@ func putAndOpen(t *testing.T, f *fixture) {
 
 // names tries to leave the storage by names.
 func names(t *testing.T, f *fixture) {
+	t.Helper()
 	sum := Sum("secret")
 	for _, name := range [][2]string{{"..", sum}, {"wks_../../x", sum}, {string(Home), "../../../etc/passwd"}, {string(Home), strings.ToUpper(sum)}, {string(Home), sum[:63]}, {"", ""}, {string(Home) + "/..", sum}} {
 		if err := f.Files.Put(ident.ID(name[0]), name[1], []byte("x")); err == nil {
@@ -144,6 +146,7 @@ func names(t *testing.T, f *fixture) {
 
 // old lists files that were not put or touched since a time.
 func old(t *testing.T, f *fixture) {
+	t.Helper()
 	first, again, touched := f.put(t, "first"), f.put(t, "again"), f.put(t, "touched")
 	theirs := Sum("theirs")
 	if err := f.Files.Put(other, theirs, []byte("theirs")); err != nil {
@@ -166,6 +169,7 @@ func old(t *testing.T, f *fixture) {
 }
 
 func touchAndRemove(t *testing.T, f *fixture) {
+	t.Helper()
 	if err := f.Files.Touch(Home, Sum("none")); err != nil {
 		t.Errorf("touch a file that is not there: %v", err)
 	}
@@ -207,6 +211,7 @@ func touchAndRemove(t *testing.T, f *fixture) {
 
 // large puts and reads 20 MiB.
 func large(t *testing.T, f *fixture) {
+	t.Helper()
 	text := strings.Repeat("twenty bytes of text", 1<<20)
 	if Content(t, f.Files, f.put(t, text)) != text {
 		t.Error("got other bytes")
@@ -215,6 +220,7 @@ func large(t *testing.T, f *fixture) {
 
 // stop ends a list.
 func stop(t *testing.T, f *fixture) {
+	t.Helper()
 	f.put(t, "one")
 	f.put(t, "two")
 	ctx, cancel := context.WithCancel(t.Context())
