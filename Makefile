@@ -69,11 +69,12 @@ LONG := ./test/browser ./internal/metrics/clickhouse ./internal/httpapi ./test/g
 GOTEST := GORACE=atexit_sleep_ms=0 GOGC=400 $(GO) test -vet=off -ldflags='-s -w'
 
 .PHONY: test
-test: setup ## Run all tests, with short drills, on SQLite, DuckDB, PostgreSQL, ClickHouse and Chromium
+test: setup ## Run all tests, with short drills, on SQLite, DuckDB, PostgreSQL, ClickHouse, an S3 service and Chromium
 	@sh scripts/prepare.sh
 	$(GOTEST) -race -timeout 30m $$($(GO) list ./... | grep -E '/$(RACED)$$')
 	$(GO) build -tags testclock -ldflags='-s -w' -o bin/fanfare-test ./cmd/fanfare
 	FANFARE_TEST_PROGRAM=$(CURDIR)/bin/fanfare-test $(GOTEST) -p 4 -timeout 45m $(LONG) $$($(GO) list ./... | grep -vE '/$(RACED)$$')
+	cd test/s3 && $(GOTEST) -timeout 10m ./...
 	cd web && npm run --silent test
 
 .PHONY: browser
@@ -101,6 +102,7 @@ fuzz: ## Run each fuzz target for a minute
 lint: web ## Run the linters of both languages and check the module files
 	$(TOOL) golangci-lint run ./...
 	$(GO) mod tidy -diff
+	cd test/s3 && $(GO) mod tidy -diff
 	cd web && npm run --silent check
 
 .PHONY: fmt

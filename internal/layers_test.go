@@ -53,6 +53,10 @@ var layers = []layer{
 		never: slices.Concat(http, drivers), why: "rules know neither HTTP nor SQL, and no slice imports another: what one needs of another it declares as an interface",
 	},
 	{
+		name: "asset storage", packages: []string{"asset/s3"}, may: []string{"asset", "leaf"},
+		never: drivers, why: "it stores the files of assets at a service, which has an HTTP interface",
+	},
+	{
 		name: "audience", packages: []string{"audience"}, may: []string{"analytics", "leaf"},
 		never: slices.Concat(http, drivers), why: "its insights are answers of analytics; a copy of each of those types would have to be kept equal",
 	},
@@ -171,7 +175,7 @@ var layers = []layer{
 		never: slices.Concat(http, drivers), why: "a backup goes through the store, so that it is the same for every engine",
 	},
 	{
-		name: "setting", packages: []string{"config"}, may: []string{"account", "httpapi", "ratelimit", "nearest", "listen", "leaf"},
+		name: "setting", packages: []string{"config"}, may: []string{"account", "asset storage", "httpapi", "ratelimit", "nearest", "listen", "leaf"},
 		never: drivers, why: "settings are read into the types of the packages that use them, and start nothing",
 	},
 	{
@@ -187,13 +191,13 @@ var layers = []layer{
 		never: drivers, why: "pages are built from files and the contract, so they can be read while the service is in trouble",
 	},
 	{
-		name: "whole", packages: []string{"app"}, may: []string{"api", "slice", "audience", "creative", "ingest", "leaf", "http", "docs", "contract", "console", "work", "store", "engine", "facts", "facts engine", "facts of a store", "store file", "llm provider", "ad platforms", "single sign-on", "wire"},
+		name: "whole", packages: []string{"app"}, may: []string{"api", "slice", "asset storage", "audience", "creative", "ingest", "leaf", "http", "docs", "contract", "console", "work", "store", "engine", "facts", "facts engine", "facts of a store", "store file", "llm provider", "ad platforms", "single sign-on", "wire"},
 		never: drivers, why: "it connects the packages, in the same way for a server, a command and a test",
 	},
 	{name: "contract", packages: []string{"../api", ".."}, why: "files that are part of the program depend on no code"},
 	{name: "program", packages: []string{"../cmd/fanfare"}, may: []string{"*"}, never: drivers, why: "the only package that may import all others"},
 	{
-		name: "test", packages: []string{"fanfaretest", "store/pgtest", "store/sqlitetest", "store/testdir", "store/storetest", "metrics/metricstest", "metrics/clickhouse/chtest", "../bench", "../test/program", "../test/scenario", "../test/guard", "../test/readme", "../test/docs", "../test/crash", "../test/analytics", "../test/platforms", "../test/browser", "../test/clients", "../test/damage", "../test/models", "../test/nodes", "../test/sync"},
+		name: "test", packages: []string{"fanfaretest", "store/pgtest", "store/sqlitetest", "store/testdir", "store/storetest", "asset/filestest", "metrics/metricstest", "metrics/clickhouse/chtest", "../bench", "../test/program", "../test/scenario", "../test/guard", "../test/readme", "../test/docs", "../test/crash", "../test/analytics", "../test/platforms", "../test/browser", "../test/clients", "../test/damage", "../test/models", "../test/nodes", "../test/sync"},
 		may: []string{"*"}, why: "tests may import everything; nothing may import them",
 	},
 }

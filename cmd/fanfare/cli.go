@@ -25,6 +25,7 @@ import (
 	"fanfare"
 	"fanfare/internal/account"
 	"fanfare/internal/app"
+	"fanfare/internal/asset/s3"
 	"fanfare/internal/config"
 	"fanfare/internal/connection"
 	"fanfare/internal/control"
@@ -67,7 +68,7 @@ func (c *cli) loadStore(cmd *cobra.Command) error {
 	if err := c.load(cmd); err != nil {
 		return err
 	}
-	if err := c.settings.CheckStore(); err != nil {
+	if err := errors.Join(c.settings.CheckStore(), c.settings.CheckAssets()); err != nil {
 		return configError{err}
 	}
 	return nil
@@ -85,8 +86,8 @@ func (c *cli) storeSetting(dir *datadir.Dir) string {
 	return dir.Path(databaseFile)
 }
 
-// assetsFolder returns the folder of asset files.
-func (c *cli) assetsFolder(dir *datadir.Dir) string {
+// assetsSetting returns the folder or the bucket of asset files.
+func (c *cli) assetsSetting(dir *datadir.Dir) string {
 	if c.settings.Assets != "" {
 		return c.settings.Assets
 	}
@@ -171,10 +172,13 @@ func (c *cli) openApp(ctx context.Context, dir *datadir.Dir, hsts bool, log *slo
 	a, err := app.Open(ctx, app.Config{
 		SignIn: people, Authority: authority,
 		OAuth: apps, PlatformURLs: urls, Sandbox: c.settings.Sandbox, SandboxState: dir.Path("sandbox.json"), PublicURL: c.publicURL(c.settings.Listen), HistoryDays: c.settings.HistoryDays,
-		Store: c.storeSetting(dir), Facts: dir.Path(), Metrics: c.settings.MetricsURL(), ReplacingFacts: c.replacingFacts, AcceptMasterKey: c.acceptMasterKey, Assets: c.assetsFolder(dir), MasterKey: cmp.Or(c.settings.MasterKey, dir.Path("master.key")), Limits: limits, KeepExposedKeys: c.settings.PlaintextKeyPolicy == "warn", HSTS: hsts,
+		Store: c.storeSetting(dir), Facts: dir.Path(), Metrics: c.settings.MetricsURL(), ReplacingFacts: c.replacingFacts, AcceptMasterKey: c.acceptMasterKey, Assets: c.assetsSetting(dir), MasterKey: cmp.Or(c.settings.MasterKey, dir.Path("master.key")), Limits: limits, KeepExposedKeys: c.settings.PlaintextKeyPolicy == "warn", HSTS: hsts,
 		MaxInFlight: c.settings.WorkLimit(), Progress: requestProgress, Memory: c.memory, MaxWorkspaces: c.settings.MaxWorkspaces, MaxAssetBytes: c.settings.MaxAssetGiB << 30, CachedRecords: cachedRecords, CORSOrigins: c.settings.CORSOrigins,
 		Changelog: fanfare.Changelog, Build: version, Now: now, Random: rand.Reader, Log: log,
 	})
+	if _, refused := errors.AsType[*s3.RefusedError](err); refused {
+		return nil, configError{err}
+	}
 	return a, c.unavailableHint(dir, err)
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"fanfare/internal/app"
 	"fanfare/internal/config"
 	"fanfare/internal/control"
 	"fanfare/internal/datadir"
@@ -114,7 +116,7 @@ func (d *doctor) examine(cmd *cobra.Command) {
 	if _, err := os.Stat(d.settings.Data); d.settings.Data != "" && errors.Is(err, fs.ErrNotExist) {
 		d.addFinding("data folder", good, d.settings.Data+" does not exist yet; the first start creates it")
 		if d.settings.Assets != "" {
-			d.assets(d.settings.Assets)
+			d.assets(cmd.Context(), d.settings.Assets)
 		}
 		lc, _ := d.check(nil)
 		d.addFindings("certificate", lc.Check(now()), "mode "+d.settings.TLSMode)
@@ -135,13 +137,19 @@ func (d *doctor) examine(cmd *cobra.Command) {
 	if free, share, err := dir.Free(); err == nil {
 		d.addFinding("disk", good, fmt.Sprintf("%d MB (%.0f %%) free", free>>20, share*100))
 	}
-	d.assets(d.assetsFolder(dir))
+	d.assets(cmd.Context(), d.assetsSetting(dir))
 	d.certificates(dir)
 	d.server(cmd.Context(), dir)
 }
 
-// assets checks the folder of asset files.
-func (d *doctor) assets(folder string) {
+// assets checks the folder or the bucket of asset files.
+func (d *doctor) assets(ctx context.Context, folder string) {
+	if strings.Contains(folder, "://") {
+		if d.settings.CheckAssets() == nil { // else reported as "security"
+			d.addFindings("assets", []error{app.CheckFiles(ctx, folder, now, rand.Reader)}, "the bucket can be written, listed and read")
+		}
+		return
+	}
 	info, err := os.Stat(folder)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -369,7 +377,7 @@ func (d *doctor) store(ctx context.Context, dir *datadir.Dir) {
 	if pending, err := store.Pending(ctx, e); err != nil || len(pending) > 0 {
 		return // examineStore reported it
 	}
-	d.list = append(d.list, examineAssets(ctx, db, lazyFolder(d.assetsFolder(dir))), examineConnections(ctx, db))
+	d.list = append(d.list, examineFiles(ctx, db, d.assetsSetting(dir)), examineConnections(ctx, db))
 	if url := d.settings.MetricsURL(); url != "" {
 		d.addFindings("facts", []error{factsdb.Examine(ctx, d.sharedFacts(url, dir, db))}, "they belong to the store, or none exist yet")
 		return

@@ -11,6 +11,7 @@ import (
 
 	"fanfare/internal/app"
 	"fanfare/internal/asset"
+	"fanfare/internal/asset/s3"
 	"fanfare/internal/ident"
 	"fanfare/internal/store"
 	"fanfare/internal/storefile"
@@ -105,6 +106,19 @@ func (l lazyFolder) Open(workspace ident.ID, sum string) (io.ReadCloser, int64, 
 	return f.Open(workspace, sum)
 }
 
+// examineFiles is examineAssets for an assets setting.
+func examineFiles(ctx context.Context, db *store.DB, setting string) finding {
+	if !s3.IsLocation(setting) {
+		return examineAssets(ctx, db, lazyFolder(setting))
+	}
+	files, err := app.OpenFiles(setting, "", now, rand.Reader)
+	if err != nil {
+		return finding{"asset files", failure, err.Error()}
+	}
+	defer func() { _ = files.Close() }()
+	return examineAssets(ctx, db, files)
+}
+
 // examineAssets compares every file of an asset with its hash.
 func examineAssets(ctx context.Context, db *store.DB, files asset.Opener) finding {
 	report, err := asset.Verify(ctx, db.Assets(), files)
@@ -112,7 +126,7 @@ func examineAssets(ctx context.Context, db *store.DB, files asset.Opener) findin
 	case err != nil:
 		return finding{"asset files", failure, err.Error()}
 	case report.Missing+report.Damaged > 0:
-		return finding{"asset files", failure, fmt.Sprintf("%d of %d are missing and %d are damaged (%s): upload these images again, or restore the files from a copy of the assets folder", report.Missing, report.Files, report.Damaged, strings.Join(report.Named, ", "))}
+		return finding{"asset files", failure, fmt.Sprintf("%d of %d are missing and %d are damaged (%s): upload these images again, or restore the files from a copy of the assets", report.Missing, report.Files, report.Damaged, strings.Join(report.Named, ", "))}
 	}
 	return finding{"asset files", good, fmt.Sprintf("%d match their hashes", report.Files)}
 }

@@ -11,7 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"fanfare/internal/asset"
+	"fanfare/internal/app"
+	"fanfare/internal/asset/s3"
 	"fanfare/internal/backup"
 	"fanfare/internal/datadir"
 	"fanfare/internal/factsdb"
@@ -36,7 +37,7 @@ func interrupted(dir *datadir.Dir) error {
 	return nil
 }
 
-// restore fills an empty store, the facts and the folder of assets from a
+// restore fills an empty store, the facts and the files of assets from a
 // backup. It keeps files of a previous database under other names. If it fails,
 // it leaves no new database and restores these names.
 func (c *cli) restore(cmd *cobra.Command, dir *datadir.Dir, file string) (s backup.Summary, err error) {
@@ -102,10 +103,22 @@ func undoRestore(dir *datadir.Dir, kept []datadir.Retired) error {
 	return errors.Join(faults...)
 }
 
+// checkFiles returns an error if the bucket of assets cannot be used.
+func (c *cli) checkFiles(ctx context.Context, dir *datadir.Dir) error {
+	err := app.CheckFiles(ctx, c.assetsSetting(dir), now, rand.Reader)
+	if _, refused := errors.AsType[*s3.RefusedError](err); refused {
+		return configError{err}
+	}
+	return err
+}
+
 // fill fills an open store. kept is what it has renamed in a data folder that
 // had an empty database.
 func (c *cli) fill(cmd *cobra.Command, dir *datadir.Dir, e store.Engine, file string) (s backup.Summary, kept []datadir.Retired, err error) {
-	files, err := asset.OpenFolder(c.assetsFolder(dir), now, rand.Reader)
+	if err := c.checkFiles(cmd.Context(), dir); err != nil {
+		return s, nil, err
+	}
+	files, err := app.OpenFiles(c.assetsSetting(dir), "", now, rand.Reader)
 	if err != nil {
 		return s, nil, configError{err}
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"fanfare/internal/app"
+	"fanfare/internal/asset/s3"
 	"fanfare/internal/config"
 	"fanfare/internal/control"
 	"fanfare/internal/datadir"
@@ -156,7 +157,7 @@ func (s *server) start(ctx context.Context, c *cli, lc listen.Config) (err error
 		}
 	}
 	if s.app, err = c.openApp(ctx, s.dir, s.listener.Public(), s.log); err != nil {
-		if errors.Is(err, store.ErrUnavailable) {
+		if errors.Is(err, store.ErrUnavailable) || errors.Is(err, s3.ErrUnreachable) {
 			return err
 		}
 		return configError{err}

@@ -55,7 +55,8 @@ type Config struct {
 	// MasterKey is the file of the key that encrypts stored secrets. Open
 	// creates it if it is missing. Without it no language model can be set up.
 	MasterKey string
-	// Assets is the folder for asset files. All nodes share it.
+	// Assets is the folder for asset files, or the s3:// URL of a bucket. All
+	// nodes share it.
 	Assets string
 	// Facts is the folder for the facts file. Metrics is the postgres:// or
 	// clickhouse+https:// URL of the facts that nodes share; without it they are
@@ -116,7 +117,7 @@ type App struct {
 	Accounts  *account.Service
 	Campaigns *campaign.Service
 	Assets    *asset.Service
-	Files     *asset.Folder
+	Files     Files
 	Creatives *creative.Service
 	Providers *provider.Service
 	Audiences *audience.Service
@@ -135,7 +136,7 @@ type App struct {
 	Facts            metrics.Engine
 	FactsFile        *factsfile.File
 	FactsReplacement factsfile.Replacement
-	Uploads          *asset.Folder
+	Uploads          Files
 	Connections      *connection.Service
 	Platforms        *registry.Registry
 	Analytics        *analytics.Service
@@ -221,7 +222,7 @@ func (a *App) build(ctx context.Context) error {
 	if err := a.openMetrics(ctx); err != nil {
 		return err
 	}
-	if err := a.buildSlices(); err != nil {
+	if err := a.buildSlices(ctx); err != nil {
 		return err
 	}
 	if a.quota, err = ratelimit.OpenCounter(ctx, a.DB.Quotas(), a.Engine.Traits().Exclusive); err != nil {
@@ -251,8 +252,11 @@ func (a *App) build(ctx context.Context) error {
 }
 
 // buildSlices creates the slices, each before those that use it.
-func (a *App) buildSlices() (err error) {
+func (a *App) buildSlices(ctx context.Context) (err error) {
 	c := a.config
+	if err := CheckFiles(ctx, c.Assets, c.Now, c.Random); err != nil {
+		return err
+	}
 	a.buildAnalytics()
 	a.Audiences = audience.New(a.DB.Audiences(), a.Analytics, c.Now, c.Random)
 	refs := map[string]campaign.References{"audience_ids": a.DB.Audiences(), "creative_ids": a.DB.Creatives(), "connection_ids": a.DB.Connections()}
@@ -264,7 +268,7 @@ func (a *App) buildSlices() (err error) {
 	if err := a.buildIngest(); err != nil {
 		return err
 	}
-	if a.Files, err = asset.OpenFolder(c.Assets, c.Now, c.Random); err != nil {
+	if a.Files, err = OpenFiles(c.Assets, "", c.Now, c.Random); err != nil {
 		return err
 	}
 	a.Assets = asset.New(a.DB.Assets(), a.Files, a.Cursors.Sealer, a.Accounts.Founder, c.MaxAssetBytes, c.Now, c.Random)

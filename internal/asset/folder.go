@@ -58,8 +58,10 @@ func (f *Folder) step(name string) {
 	}
 }
 
-// filePath returns the path of a file.
-func filePath(workspace ident.ID, sum string) (string, error) {
+// FilePath returns the path of a file below the root of its storage:
+// <workspace>/<first two digits>/<sha256>. It refuses anything that is not a
+// workspace and a hash.
+func FilePath(workspace ident.ID, sum string) (string, error) {
 	if !ident.Valid(ident.Workspace, string(workspace)) || !isSum(sum) {
 		return "", fmt.Errorf("no name of an asset's file: %q, %q", workspace, sum)
 	}
@@ -81,7 +83,7 @@ func (f *Folder) tempName(name, mark string) (string, error) {
 
 // Put implements Files.
 func (f *Folder) Put(workspace ident.ID, sum string, b []byte) error {
-	name, err := filePath(workspace, sum)
+	name, err := FilePath(workspace, sum)
 	if err != nil {
 		return err
 	}
@@ -159,7 +161,7 @@ func (f *Folder) syncDir(dir string) error {
 // that a file that is put back or left there is never missed. A damaged file is
 // an internal_error fault, of Open or before the last bytes are read.
 func (f *Folder) Open(workspace ident.ID, sum string) (io.ReadCloser, int64, error) {
-	name, err := filePath(workspace, sum)
+	name, err := FilePath(workspace, sum)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -176,7 +178,7 @@ func (f *Folder) Open(workspace ident.ID, sum string) (io.ReadCloser, int64, err
 	if err != nil {
 		return nil, 0, errors.Join(err, file.Close())
 	}
-	r, err := verify(file, name, sum, info.Size())
+	r, err := Verified(file, name, sum, info.Size())
 	return r, info.Size(), err
 }
 
@@ -195,7 +197,7 @@ func (f *Folder) openMoved(name string) (*os.File, error) {
 
 // Touch implements Files.
 func (f *Folder) Touch(workspace ident.ID, sum string) error {
-	name, err := filePath(workspace, sum)
+	name, err := FilePath(workspace, sum)
 	if err != nil {
 		return err
 	}
@@ -210,7 +212,7 @@ func (f *Folder) Touch(workspace ident.ID, sum string) error {
 // file was last touched. So it sees a Put before the move, and a Put after the
 // move finds no file and writes one.
 func (f *Folder) Remove(workspace ident.ID, sum string, before time.Time) error {
-	name, err := filePath(workspace, sum)
+	name, err := FilePath(workspace, sum)
 	if err != nil {
 		return err
 	}
@@ -293,7 +295,7 @@ func (f *Folder) Old(ctx context.Context, before time.Time, each func(workspace 
 			return ignoreMissing(f.root.Remove(at))
 		case old && isSum(sum):
 			workspace, _, _ := strings.Cut(at, "/")
-			if want, err := filePath(ident.ID(workspace), sum); err == nil && want == at {
+			if want, err := FilePath(ident.ID(workspace), sum); err == nil && want == at {
 				return each(ident.ID(workspace), sum)
 			}
 		}

@@ -1,6 +1,7 @@
 package asset
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -14,11 +15,11 @@ import (
 	"fanfare/internal/ident"
 )
 
-// verifyAtOnce is the largest size of a file that is hashed before its first
+// VerifyAtOnce is the largest size of a file that is hashed before its first
 // byte is used, so that a damaged one is an error response. That takes up to
 // 25 ms on a slow machine (BenchmarkOpen). A larger file is hashed while it is
 // read.
-const verifyAtOnce = 4 << 20
+const VerifyAtOnce = 4 << 20
 
 // errDamaged returns the fault for a file whose bytes do not match its hash.
 func errDamaged(name string) error {
@@ -32,16 +33,25 @@ func errMissing(cause error) error {
 	return fault.New(fault.Internal, "The stored file is missing. Upload the file again. The operator lists missing files with `fanfare doctor`.").Because(cause)
 }
 
-// verify returns a reader of a file that never returns the last byte of a
-// damaged file. It closes the file if it returns an error.
-func verify(f io.ReadSeekCloser, name, sum string, size int64) (io.ReadCloser, error) {
+// Verified returns a reader of a file that never returns the last byte of a
+// damaged file. It closes the file if it returns an error. Up to VerifyAtOnce
+// bytes of a file that cannot be read twice are copied into memory.
+func Verified(f io.ReadCloser, name, sum string, size int64) (io.ReadCloser, error) {
 	v := &verifying{f: f, name: name, sum: sum, size: size, hash: sha256.New()}
-	if size > verifyAtOnce {
+	if size > VerifyAtOnce {
 		return v, nil
+	}
+	seeker, ok := f.(io.Seeker)
+	if !ok {
+		b, err := io.ReadAll(v)
+		if err = errors.Join(err, f.Close()); err != nil {
+			return nil, err
+		}
+		return io.NopCloser(bytes.NewReader(b)), nil
 	}
 	_, err := io.Copy(io.Discard, v)
 	if err == nil {
-		_, err = f.Seek(0, io.SeekStart)
+		_, err = seeker.Seek(0, io.SeekStart)
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())

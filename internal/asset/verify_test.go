@@ -17,63 +17,6 @@ import (
 	"fanfare/internal/ident"
 )
 
-// TestFolderDamaged changes, shortens and lengthens stored files. A file of up to
-// verifyAtOnce bytes cannot be opened then; a larger one fails before its last
-// byte.
-func TestFolderDamaged(t *testing.T) {
-	t.Parallel()
-	for name, text := range map[string]string{"small": "picture", "largest at once": strings.Repeat("p", verifyAtOnce), "large": strings.Repeat("p", verifyAtOnce+1)} {
-		for fate, damage := range map[string]func(b []byte) []byte{
-			"first byte": func(b []byte) []byte { b[0] ^= 1; return b },
-			"last byte":  func(b []byte) []byte { b[len(b)-1] ^= 1; return b },
-			"shorter":    func(b []byte) []byte { return b[:len(b)-1] },
-			"longer":     func(b []byte) []byte { return append(b, 'x') },
-			"empty":      func([]byte) []byte { return nil },
-		} {
-			t.Run(name+", "+fate, func(t *testing.T) {
-				t.Parallel()
-				now := noon
-				f, dir := newFolder(t, &now)
-				sum := sumOf(text)
-				if err := f.Put(home, sum, []byte(text)); err != nil {
-					t.Fatal(err)
-				}
-				if content(t, f, sum) != text {
-					t.Fatal("the file differs before the damage")
-				}
-				bad := damage([]byte(text))
-				if err := os.WriteFile(filepath.Join(dir, string(home), sum[:2], sum), bad, 0o600); err != nil {
-					t.Fatal(err)
-				}
-				r, _, err := f.Open(home, sum)
-				if err == nil {
-					if len(bad) <= verifyAtOnce {
-						t.Error("a damaged small file was opened")
-					}
-					var b []byte
-					b, err = io.ReadAll(r)
-					if closing := r.Close(); closing != nil {
-						t.Error(closing)
-					}
-					if len(b) >= len(bad) {
-						t.Errorf("all %d bytes of a damaged file were read", len(b))
-					}
-				}
-				if !fault.Is(err, fault.Internal) || !strings.Contains(err.Error(), "fanfare doctor") {
-					t.Errorf("got %v", err)
-				}
-				// The next upload of the same bytes replaces the file.
-				if err := f.Put(home, sum, []byte(text)); err != nil {
-					t.Fatal(err)
-				}
-				if content(t, f, sum) != text {
-					t.Error("the file differs after it was put again")
-				}
-			})
-		}
-	}
-}
-
 // TestOpenMissing removes the file of an asset.
 func TestOpenMissing(t *testing.T) {
 	t.Parallel()
@@ -146,7 +89,7 @@ func BenchmarkOpen(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	for _, size := range []int{100 << 10, verifyAtOnce, 4 * verifyAtOnce} {
+	for _, size := range []int{100 << 10, VerifyAtOnce, 4 * VerifyAtOnce} {
 		text := strings.Repeat("p", size)
 		sum := sumOf(text)
 		if err := f.Put(home, sum, []byte(text)); err != nil {

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"fanfare/internal/account"
+	"fanfare/internal/asset/s3"
 	"fanfare/internal/httpapi"
 	"fanfare/internal/listen"
 	"fanfare/internal/ratelimit"
@@ -77,6 +78,9 @@ func (s *Settings) Check(limits map[account.Plan]ratelimit.Limits, testBuild boo
 	if err := s.CheckStore(); err != nil {
 		faults = append(faults, err)
 	}
+	if err := s.CheckAssets(); err != nil {
+		faults = append(faults, err)
+	}
 	return faults
 }
 
@@ -96,6 +100,19 @@ func (s *Settings) CheckStore() error {
 		return fmt.Errorf("metrics %s is neither %s nor a postgres://, clickhouse+http:// or clickhouse+https:// URL: correct it, or leave it out for the database of the store", shown(s.Metrics), MetricsFile)
 	case s.Store == "":
 		return errors.New("metrics in ClickHouse need records in PostgreSQL: set --store to a postgres:// URL, or leave out --metrics")
+	}
+	return nil
+}
+
+// CheckAssets returns an error if the setting of assets is a URL that names no
+// bucket.
+func (s *Settings) CheckAssets() error {
+	if s3.IsLocation(s.Assets) {
+		_, err := s3.ParseLocation(s.Assets)
+		return err
+	}
+	if strings.Contains(s.Assets, "://") {
+		return fmt.Errorf("assets %s is neither a folder nor an s3:// URL: correct it, or leave it out for the data folder", shown(s.Assets))
 	}
 	return nil
 }

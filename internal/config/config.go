@@ -75,7 +75,7 @@ func (s *Settings) Bind(f *pflag.FlagSet) {
 	f.StringVar(&s.Data, "data", "./fanfare-data", "folder for the database, certificates, images and the control socket")
 	f.StringVar(&s.Store, "store", "", "postgres:// URL of the database (default is SQLite in the data folder)")
 	f.StringVar(&s.Metrics, "metrics", "", "metrics database: duckdb for a file in the data folder, or a postgres:// or clickhouse+https:// URL of a database that nodes share (default is the database of --store, else duckdb)")
-	f.StringVar(&s.Assets, "assets", "", "folder for uploaded and generated images, the same for all nodes (default is assets in the data folder)")
+	f.StringVar(&s.Assets, "assets", "", "folder or s3://bucket/prefix for uploaded and generated images, the same for all nodes (default is assets in the data folder)")
 	f.StringVar(&s.MasterKey, "master-key", "", "file of the master key, which encrypts stored secrets; created if missing (default is master.key in the data folder)")
 	f.StringVar(&s.PublicURL, "public-url", "", "address of the server for browsers, in links and OAuth redirects (default is https://localhost and the port)")
 	f.StringSliceVar(&s.OAuth, "oauth", nil, "OAuth clients at ad platforms, as a platform=ID:SECRET list; set it in the environment to hide the secrets")

@@ -183,6 +183,23 @@ func TestFaults(t *testing.T) {
 	}
 }
 
+func TestCheckAssets(t *testing.T) {
+	t.Parallel()
+	for setting, want := range map[string]string{
+		"": "", "/srv/assets": "", "assets": "", "s3://pictures/a?endpoint=https://host:9000&region=eu-central-1": "",
+		"gs://pictures":                           "neither a folder nor an s3:// URL",
+		"S3://key:hush@pictures":                  "neither a folder nor an s3:// URL",
+		"s3://key:hush@pictures":                  "AWS_ACCESS_KEY_ID",
+		"s3://pictures?endpoint=http://host:9000": "use https://",
+	} {
+		s := Settings{Assets: setting}
+		err := s.CheckAssets()
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hush")) {
+			t.Errorf("%s: got %v, want %q in it", setting, err, want)
+		}
+	}
+}
+
 func TestEmptyKeySaysNothing(t *testing.T) {
 	t.Parallel()
 	s, f := bound()
