@@ -125,7 +125,7 @@ check: lint test race contract ## Run the linters, all tests (also with the race
 
 .PHONY: fresh
 fresh: ## Test `make run` and `make test` on empty Debian 12 and 13 (needs root)
-	@sh scripts/fresh.sh
+	@bash scripts/fresh.sh
 
 .PHONY: clean
 clean: ## Remove the built programs
