@@ -138,7 +138,7 @@ type sandboxConnection struct {
 // connect creates the connection and runs the first sync.
 func (s *sandboxConnection) connect() {
 	ctx := context.Background()
-	sent, err := body.FromGo(map[string]any{"platform": connection.PlatformSandbox, "name": "Bench"})
+	sent, err := body.ValueOf(map[string]any{"platform": connection.PlatformSandbox, "name": "Bench"})
 	check(err)
 	d, err := s.app.Connections.Create(ctx, s.cause, sent, connection.WorkspaceDefaults{Currency: "USD", Zone: "UTC"})
 	check(err)
@@ -151,7 +151,7 @@ func (s *sandboxConnection) connect() {
 // syncAll syncs all days again and returns the number of rows.
 func (s *sandboxConnection) syncAll() int64 {
 	ctx := context.Background()
-	sent, err := body.FromGo(map[string]any{"mode": connection.ModeFull, "streams": []string{connection.StreamMetrics}})
+	sent, err := body.ValueOf(map[string]any{"mode": connection.ModeFull, "streams": []string{connection.StreamMetrics}})
 	check(err)
 	d, err := s.app.Connections.Sync(ctx, s.cause, s.id, record.Match{}, sent)
 	check(err)

@@ -132,7 +132,7 @@ func upload(ctx context.Context, imports *ingest.Service, w account.Workspace, c
 	if err := json.Unmarshal(d.JSON, &i); err != nil {
 		return d, fmt.Errorf("decode import: %w", err)
 	}
-	patch, err := body.FromGo(struct {
+	patch, err := body.ValueOf(struct {
 		Mapping    map[string]string `json:"mapping,omitzero"`
 		DateFormat string            `json:"date_format,omitzero"`
 	}{in.Mapping, in.DateFormat})

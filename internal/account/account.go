@@ -105,15 +105,15 @@ const (
 	Write Access = "write"
 )
 
-// Families are the groups of operations that a scope can name.
-var Families = []string{"campaigns", "creative", "analytics", "audiences", "connections", "webhooks"}
+// ScopeGroups are the groups of operations that a scope can name.
+var ScopeGroups = []string{"campaigns", "creative", "analytics", "audiences", "connections", "webhooks"}
 
-// Scopes restrict a key to an access per family. Nil means no restriction
+// Scopes restrict a key to an access per group. Nil means no restriction
 // beyond the role of the key's creator.
 type Scopes map[string]Access
 
 // MarshalJSON returns null for nil scopes, because an empty object would mean
-// no access to any family.
+// no access to any group.
 func (s Scopes) MarshalJSON() ([]byte, error) {
 	if s == nil {
 		return []byte("null"), nil
@@ -122,27 +122,27 @@ func (s Scopes) MarshalJSON() ([]byte, error) {
 }
 
 // Allow reports whether the scopes include an access. Write includes read. An
-// operation without a family needs no scope.
-func (s Scopes) Allow(family string, access Access) bool {
-	if s == nil || family == "" {
+// operation without a group needs no scope.
+func (s Scopes) Allow(group string, access Access) bool {
+	if s == nil || group == "" {
 		return true
 	}
-	has := s[family]
+	has := s[group]
 	return has == Write || has == access
 }
 
 // Permission is the role and the scope that an operation needs.
 type Permission struct {
 	Least  Role
-	Family string
+	Group  string
 	Access Access
 }
 
 func (p Permission) String() string {
-	if p.Family == "" {
+	if p.Group == "" {
 		return "role:" + string(p.Least)
 	}
-	return p.Family + ":" + string(p.Access)
+	return p.Group + ":" + string(p.Access)
 }
 
 // operations maps every operation to its permission. Operations that are

@@ -206,7 +206,7 @@ func (c *Caller) Authorize(operation string, from netip.Addr) error {
 			Meta: fault.Meta{"required_permission": p.String(), "required_role": p.Least, "role": c.Role},
 		})
 	}
-	if !c.Key.Scopes.Allow(p.Family, p.Access) {
+	if !c.Key.Scopes.Allow(p.Group, p.Access) {
 		const message = "This API key was narrowed when it was created and does not include this operation. Use a key with the scope."
 		return fault.New(fault.InsufficientScope, message, fault.Detail{
 			Code: string(fault.InsufficientScope), Message: message, Meta: fault.Meta{"required_scope": p.String()},

@@ -49,8 +49,8 @@ func contract(t *testing.T) []operation {
 	return list
 }
 
-// family is the third segment of a path.
-func (o operation) family() string {
+// group is the third segment of a path.
+func (o operation) group() string {
 	parts := strings.Split(o.path, "/")
 	if len(parts) < 3 {
 		return ""
@@ -62,7 +62,7 @@ func (o operation) family() string {
 // the path and the method instead of the table.
 func (o operation) least() account.Role {
 	reads := o.method == "get" || o.path == "/v1/analytics/query"
-	switch f := o.family(); {
+	switch f := o.group(); {
 	case f == "members" || f == "keys" || f == "audit":
 		return account.Admin
 	case reads:
@@ -143,7 +143,7 @@ func TestK5Scopes(t *testing.T) {
 	tests := []struct {
 		name   string
 		scopes account.Scopes
-		family string
+		group  string
 		access account.Access
 		want   bool
 	}{
@@ -152,15 +152,15 @@ func TestK5Scopes(t *testing.T) {
 		{"read for write", account.Scopes{"campaigns": account.Read}, "campaigns", account.Write, false},
 		{"write for read", account.Scopes{"campaigns": account.Write}, "campaigns", account.Read, true},
 		{"write for write", account.Scopes{"campaigns": account.Write}, "campaigns", account.Write, true},
-		{"another family", account.Scopes{"campaigns": account.Write}, "webhooks", account.Read, false},
+		{"another group", account.Scopes{"campaigns": account.Write}, "webhooks", account.Read, false},
 		{"narrowed to nothing", account.Scopes{}, "campaigns", account.Read, false},
-		{"no family needs no scope", account.Scopes{}, "", account.Read, true},
+		{"no group needs no scope", account.Scopes{}, "", account.Read, true},
 		{"an unknown access", account.Scopes{"campaigns": "admin"}, "campaigns", account.Read, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			if got := tt.scopes.Allow(tt.family, tt.access); got != tt.want {
+			if got := tt.scopes.Allow(tt.group, tt.access); got != tt.want {
 				t.Errorf("got %v, want %v", got, tt.want)
 			}
 		})
@@ -173,19 +173,19 @@ func TestK5ScopesNarrow(t *testing.T) {
 	t.Parallel()
 	for _, op := range contract(t) {
 		p, _ := account.PermissionFor(op.id)
-		for _, family := range account.Families {
+		for _, group := range account.ScopeGroups {
 			for _, access := range []account.Access{account.Read, account.Write} {
 				for _, role := range account.Roles {
 					c := caller(account.Role(role))
-					c.Key.Scopes = account.Scopes{family: access}
+					c.Key.Scopes = account.Scopes{group: access}
 					err := c.Authorize(op.id, anywhere)
 					allowed := c.Role.AtLeast(p.Least)
-					scoped := p.Family == "" || p.Family == family && (access == account.Write || p.Access == account.Read)
+					scoped := p.Group == "" || p.Group == group && (access == account.Write || p.Access == account.Read)
 					switch {
 					case allowed && scoped && err != nil,
 						!allowed && !fault.Is(err, fault.InsufficientPermissions),
 						allowed && !scoped && !fault.Is(err, fault.InsufficientScope):
-						t.Errorf("%s as %s with %s:%s: got %v", op.id, role, family, access, err)
+						t.Errorf("%s as %s with %s:%s: got %v", op.id, role, group, access, err)
 					}
 				}
 			}

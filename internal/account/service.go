@@ -361,9 +361,9 @@ func (s *Service) CreateKey(ctx context.Context, cause record.Cause, workspace i
 	if opt.Lifetime < 0 {
 		return "", k, fault.Invalid([]fault.Detail{{Field: "expires", Code: "invalid_value", Message: "expires must not be negative; 0 never ends."}})
 	}
-	for family, access := range opt.Scopes {
-		if !slices.Contains(Families, family) || access != Read && access != Write {
-			return "", k, fault.Invalid([]fault.Detail{{Field: "scopes." + family, Code: "invalid_value", Message: "scopes are read or write per family: " + strings.Join(Families, ", ") + "."}})
+	for group, access := range opt.Scopes {
+		if !slices.Contains(ScopeGroups, group) || access != Read && access != Write {
+			return "", k, fault.Invalid([]fault.Detail{{Field: "scopes." + group, Code: "invalid_value", Message: "scopes are read or write per family: " + strings.Join(ScopeGroups, ", ") + "."}})
 		}
 	}
 	m, err := s.member(ctx, workspace, email)

@@ -125,8 +125,8 @@ type App struct {
 	API       *httpapi.API
 	Console   *console.Console
 	Jobs      *job.Runner
-	// Cursors seals cursors, links and the state of sign-ins and grants.
-	Cursors *page.Keyring
+	// Keyring seals cursors, links and the state of sign-ins and grants.
+	Keyring *page.Keyring
 	// MasterKey replaces the key that encrypts stored secrets.
 	MasterKey seal.Rotation
 
@@ -210,7 +210,7 @@ func (a *App) build(ctx context.Context) error {
 	a.Accounts = account.New(a.DB.Accounts(), c.Now, c.Random)
 	a.Keys = account.NewKeyCache(a.DB.Accounts(), a.Accounts, !a.Engine.Traits().Exclusive, c.Now)
 	a.DB.OnAuth(a.Keys.Forget)
-	if a.Cursors, err = page.NewKeyring(ctx, a.DB.CursorKeys, c.Random); err != nil {
+	if a.Keyring, err = page.NewKeyring(ctx, a.DB.CursorKeys, c.Random); err != nil {
 		return err
 	}
 	if a.ring, err = seal.Open(ctx, seal.Options{Path: c.MasterKey, Alone: a.Engine.Traits().Exclusive, Accept: c.AcceptMasterKey, Notes: a.DB, Random: c.Random, Log: c.Log}); err != nil {
@@ -235,7 +235,7 @@ func (a *App) build(ctx context.Context) error {
 	a.API = httpapi.New(httpapi.Deps{
 		Campaigns: a.Campaigns, Creatives: a.Creatives, Assets: a.Assets, Audiences: a.Audiences, Analytics: a.Analytics, Ingest: a.Ingest, Rates: a.Rates,
 		Connections: a.Connections, Events: a.DB.Events(), Answers: a.DB, Accounts: a.Accounts, Keys: a.Keys,
-		Quota: a.quota, QuotaEvents: a.DB, Limits: c.Limits, Cursors: a.Cursors.Sealer, Ready: a.DB.Ready, FactsFault: a.FactsFile.Problem, ChangesLost: a.storeFile.ChangesLost, Refusal: a.storeFile.Refusal,
+		Quota: a.quota, QuotaEvents: a.DB, Limits: c.Limits, Cursors: a.Keyring.Sealer, Ready: a.DB.Ready, FactsFault: a.FactsFile.Problem, ChangesLost: a.storeFile.ChangesLost, Refusal: a.storeFile.Refusal,
 		Contract: api.YAML, Docs: documents, Build: c.Build, PublicURL: c.PublicURL, HSTS: c.HSTS, KeepExposedKeys: c.KeepExposedKeys,
 		MaxInFlight: c.MaxInFlight, Progress: c.Progress, MaxUploads: c.Memory.Uploads, CORSOrigins: c.CORSOrigins, Now: c.Now, RequestSeed: mathrand.Uint64, Log: c.Log,
 	})
@@ -271,7 +271,7 @@ func (a *App) buildSlices(ctx context.Context) (err error) {
 	if a.Files, err = OpenFiles(c.Assets, "", c.Now, c.Random); err != nil {
 		return err
 	}
-	a.Assets = asset.New(a.DB.Assets(), a.Files, a.Cursors.Sealer, a.Accounts.Founder, c.MaxAssetBytes, c.Now, c.Random)
+	a.Assets = asset.New(a.DB.Assets(), a.Files, a.Keyring.Sealer, a.Accounts.Founder, c.MaxAssetBytes, c.Now, c.Random)
 	return a.buildCreatives()
 }
 
@@ -297,7 +297,7 @@ func (a *App) Run(ctx context.Context) {
 	tasks.Every(ctx, ratelimit.SaveEvery, "save request counters", a.quota.Save)
 	tasks.Every(ctx, account.FlushEvery, "write key use", a.Keys.Flush)
 	tasks.Every(ctx, factsfile.RecordEvery, "note generation of facts", a.FactsFile.RecordGeneration)
-	tasks.Every(ctx, page.RefreshEvery, "refresh cursor keys", a.Cursors.Refresh)
+	tasks.Every(ctx, page.RefreshEvery, "refresh cursor keys", a.Keyring.Refresh)
 	tasks.Wait()
 }
 

@@ -15,7 +15,7 @@ func (a *App) buildConnections() error {
 	}); err != nil {
 		return err
 	}
-	grants := a.Cursors.For("grant")
+	grants := a.Keyring.For("grant")
 	parts := connection.Parts{
 		Store: a.DB.Connections(), Lock: a.DB.Lock, Runs: a.DB.Runs(), Links: a.DB.Links(), Facts: metrics.Connections{Engine: a.Facts},
 		Campaigns: a.Campaigns, Audiences: a.Audiences, Find: a.DB.Find,

@@ -46,7 +46,7 @@ func (a *App) openMetrics(ctx context.Context) error {
 // buildAnalytics creates analytics.
 func (a *App) buildAnalytics() {
 	c := a.config
-	results := page.ForEach[ident.ID](a.Cursors, "result")
+	results := page.ForEach[ident.ID](a.Keyring, "result")
 	a.Rates = rates.New(a.DB.Rates(), c.Now)
 	a.Analytics = analytics.New(analytics.Deps{
 		Facts: a.Facts, Rates: a.DB.Rates(), Results: a.DB.Results(), Flights: a.DB.Analytics(), Records: a.DB.Analytics(),

@@ -17,5 +17,5 @@ func (a *App) registerJobs() {
 	a.Jobs.Repeat("imports", job.Every(time.Hour, c.Now, a.Ingest.Sweep))
 	a.Jobs.Repeat("keys", job.Every(time.Hour, c.Now, a.Keys.Sweep))
 	a.Jobs.Repeat("sign-ins", job.Every(5*time.Minute, c.Now, a.SignIn.Sweep))
-	a.Jobs.Repeat("cursors", job.Every(24*time.Hour, c.Now, a.Cursors.Refresh))
+	a.Jobs.Repeat("cursors", job.Every(24*time.Hour, c.Now, a.Keyring.Refresh))
 }

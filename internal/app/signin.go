@@ -23,7 +23,7 @@ type SignInConfig struct {
 // buildSignIn creates the sign-in service.
 func (a *App) buildSignIn() error {
 	c := a.config
-	tickets := page.ForEach[string](a.Cursors, "sign-in")
+	tickets := page.ForEach[string](a.Keyring, "sign-in")
 	d := signin.Deps{
 		Store: a.DB.SignIn(), Roles: account.Roles, Now: c.Now, Random: c.Random, Cores: runtime.NumCPU(), Log: c.Log,
 		Origin:     func() string { return strings.TrimSuffix(c.PublicURL, "/") },

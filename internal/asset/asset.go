@@ -31,8 +31,8 @@ func Path(id ident.ID) string { return "/v1/assets/" + string(id) }
 // ETag returns the strong entity tag of the bytes.
 func (a *Asset) ETag() string { return `"` + a.SHA256 + `"` }
 
-// Link is a URL that works without an API key until it expires.
-type Link struct {
+// SignedURL is a URL that works without an API key until it expires.
+type SignedURL struct {
 	URL       string        `json:"url"`
 	ExpiresAt clock.Instant `json:"expires_at"`
 }

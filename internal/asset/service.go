@@ -201,7 +201,7 @@ func (s *Service) Link(ctx context.Context, cause record.Cause, id ident.ID, bas
 		return record.Doc{}, err
 	}
 	now := clock.At(s.now())
-	l := Link{ExpiresAt: now.Add(life)}
+	l := SignedURL{ExpiresAt: now.Add(life)}
 	l.URL = base + s.sealToken(cause.Workspace, id, l.ExpiresAt)
 	b, err := json.Marshal(l, json.Deterministic(true))
 	if err != nil {

@@ -163,7 +163,7 @@ func TestLinkRules(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", sent, err)
 		}
-		var l Link
+		var l SignedURL
 		if err := json.Unmarshal(d.JSON, &l); err != nil || l.ExpiresAt.Time() != noon.Add(life) {
 			t.Errorf("%s: got %+v, %v want %s", sent, l, err, life)
 		}
@@ -196,7 +196,7 @@ func TestLink(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var l Link
+	var l SignedURL
 	if err := json.Unmarshal(d.JSON, &l); err != nil {
 		t.Fatal(err)
 	}

@@ -30,7 +30,7 @@ func New(store Store, facts Facts, now func() time.Time, random io.Reader) *Serv
 
 // CreateSpec creates an audience. It checks the spec like a request body.
 func (s *Service) CreateSpec(ctx context.Context, cause record.Cause, spec Spec) (record.Doc, error) {
-	sent, err := body.FromGo(spec)
+	sent, err := body.ValueOf(spec)
 	if err != nil {
 		return record.Doc{}, fmt.Errorf("encode audience: %w", err)
 	}

@@ -88,8 +88,8 @@ func (v Value) Merge(patch Value) Value {
 	return out
 }
 
-// FromGo converts a Go value to a Value.
-func FromGo(v any) (*Value, error) {
+// ValueOf converts a Go value to a Value.
+func ValueOf(v any) (*Value, error) {
 	text, err := json.Marshal(v)
 	if err != nil {
 		return nil, err

@@ -161,7 +161,7 @@ func (c *Campaign) driftRemedy() string {
 // campaign does not run, and has no pause request, counts as drifted.
 func (c *Campaign) pushIssue(r *record.ExternalRef) (code, why string) {
 	switch {
-	case r.Push != nil && *r.Push == pushDrifted && c.LaunchedAt != nil && c.Runs() != isEnabled(r),
+	case r.Push != nil && *r.Push == record.PushDrifted && c.LaunchedAt != nil && c.Runs() != isEnabled(r),
 		r.Push == nil && c.LaunchedAt != nil && !c.Runs() && isEnabled(r):
 		if why = "unknown state"; r.ExternalStatus != nil {
 			why = *r.ExternalStatus
@@ -174,7 +174,7 @@ func (c *Campaign) pushIssue(r *record.ExternalRef) (code, why string) {
 	default:
 		why = "on its way"
 	}
-	if *r.Push == pushFailed {
+	if *r.Push == record.PushFailed {
 		return pushFailedIssue, why
 	}
 	return pushPendingIssue, why

@@ -160,7 +160,7 @@ func (l *refService) revise(t testing.TB, id ident.ID, change func(*campaign.Spe
 		return err
 	}
 	change(&c.Spec)
-	patch, err := body.FromGo(c.Spec)
+	patch, err := body.ValueOf(c.Spec)
 	if err != nil {
 		return err
 	}

@@ -9,14 +9,6 @@ import (
 	"fanfare/internal/record"
 )
 
-// Push results of a platform campaign.
-const (
-	pushPending = "pending"
-	pushFailed  = "failed"
-	pushApplied = "applied"
-	pushDrifted = "drifted"
-)
-
 // UpdateRefs stores the platform campaigns that look returns. It emits an event
 // when a push fails or is delayed, when the platform confirms such a push, and
 // when a platform campaign drifts.
@@ -48,9 +40,11 @@ func pushEvents(before, now []record.ExternalRef) (events []record.Event) {
 	some := func(list []record.ExternalRef, is func(*record.ExternalRef) bool) bool {
 		return slices.ContainsFunc(list, func(r record.ExternalRef) bool { return is(&r) })
 	}
-	failed := func(r *record.ExternalRef) bool { return r.Push != nil && *r.Push == pushFailed }
-	delayed := func(r *record.ExternalRef) bool { return r.Push != nil && *r.Push == pushPending && r.PushError != nil }
-	drifted := func(r *record.ExternalRef) bool { return r.Push != nil && *r.Push == pushDrifted }
+	failed := func(r *record.ExternalRef) bool { return r.Push != nil && *r.Push == record.PushFailed }
+	delayed := func(r *record.ExternalRef) bool {
+		return r.Push != nil && *r.Push == record.PushPending && r.PushError != nil
+	}
+	drifted := func(r *record.ExternalRef) bool { return r.Push != nil && *r.Push == record.PushDrifted }
 	wrong := func(r *record.ExternalRef) bool { return failed(r) || delayed(r) }
 	add := func(happened bool, kind string) {
 		if happened {
@@ -63,7 +57,7 @@ func pushEvents(before, now []record.ExternalRef) (events []record.Event) {
 	lost := func(r *record.ExternalRef) bool { return pushUnconfirmed(r) && !failed(r) && findRef(now, r) == nil }
 	unsettled := func(r *record.ExternalRef) bool {
 		is := findRef(now, r)
-		return wrong(r) && (is == nil || is.Push == nil || *is.Push != pushApplied)
+		return wrong(r) && (is == nil || is.Push == nil || *is.Push != record.PushApplied)
 	}
 	add((some(now, failed) || some(before, lost)) && !some(before, failed), "campaign.push_failed")
 	add(some(before, wrong) && !some(before, unsettled) && !some(now, pushUnconfirmed), "campaign.push_applied")
@@ -85,7 +79,7 @@ func findRef(list []record.ExternalRef, r *record.ExternalRef) *record.ExternalR
 // pushUnconfirmed reports whether the platform has not confirmed the requested
 // state.
 func pushUnconfirmed(r *record.ExternalRef) bool {
-	return r.Push != nil && (*r.Push == pushPending || *r.Push == pushFailed)
+	return r.Push != nil && (*r.Push == record.PushPending || *r.Push == record.PushFailed)
 }
 
 // Runs reports whether platforms should deliver the campaign: it is active and

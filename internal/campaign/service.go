@@ -38,7 +38,7 @@ func New(store Store, refs map[string]References, spending Spending, now func() 
 
 // CreateSpec creates a draft. It checks the spec like a request body.
 func (s *Service) CreateSpec(ctx context.Context, cause record.Cause, spec Spec) (record.Doc, error) {
-	sent, err := body.FromGo(spec)
+	sent, err := body.ValueOf(spec)
 	if err != nil {
 		return record.Doc{}, fmt.Errorf("encode campaign: %w", err)
 	}

@@ -152,7 +152,7 @@ func (c *Campaign) applySpend(s *fact.CampaignSpend, now clock.Instant) {
 		}
 	}
 	same := spent.equals(c.SpendToDate) && left.equals(c.BudgetRemaining)
-	if same && (!c.validTodayOnly() || c.day(spent.AsOf) == c.day(s.AsOf)) {
+	if same && (!c.dependsOnToday() || c.day(spent.AsOf) == c.day(s.AsOf)) {
 		c.SpendToDate, c.BudgetRemaining = spent, left
 	}
 }
@@ -203,9 +203,9 @@ func (c *Campaign) checkBudgetCoversSpend(was *Budget) error {
 	}})
 }
 
-// validTodayOnly reports whether the record has values that are valid for one
+// dependsOnToday reports whether the record has values that are valid for one
 // day only.
-func (c *Campaign) validTodayOnly() bool {
+func (c *Campaign) dependsOnToday() bool {
 	b, left := c.Budget, c.BudgetRemaining
 	if b == nil || left == nil {
 		return false
@@ -216,7 +216,7 @@ func (c *Campaign) validTodayOnly() bool {
 // midnight returns the end of the day that the record's spend refers to, or nil
 // if no value depends on the day.
 func (c *Campaign) midnight() *clock.Instant {
-	if !c.validTodayOnly() {
+	if !c.dependsOnToday() {
 		return nil
 	}
 	_, end, _ := clock.ParseDay(c.day(c.SpendToDate.AsOf).String(), c.zone())

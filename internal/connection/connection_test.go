@@ -194,8 +194,8 @@ func TestAccountLimit(t *testing.T) {
 	find(t, w, shop())
 }
 
-// TestFed follows what is noted when facts come in.
-func TestFed(t *testing.T) {
+// TestRecordFeed follows what is noted when facts come in.
+func TestRecordFeed(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
 	s := w.Connections()
@@ -224,7 +224,7 @@ func TestFed(t *testing.T) {
 		cause := w.Cause()
 		cause.Idempotency = &record.Idempotency{Key: fmt.Sprint(i), Fingerprint: "f", Status: 200}
 		answer := fmt.Appendf(nil, `{"accepted":%d}`, tt.rows)
-		if err := s.Fed(t.Context(), cause, f.Connection, connection.Fed{First: day(tt.first), Last: day(tt.last), Rows: tt.rows, Answer: answer}); err != nil {
+		if err := s.RecordFeed(t.Context(), cause, f.Connection, connection.FeedResult{First: day(tt.first), Last: day(tt.last), Rows: tt.rows, Answer: answer}); err != nil {
 			t.Fatal(err)
 		}
 		got, stamp := read(t, w, f.Connection)
@@ -247,11 +247,11 @@ func TestFed(t *testing.T) {
 	before := storetest.State(t, w.Raw)
 	cause := w.Cause()
 	cause.Idempotency = &record.Idempotency{Key: "1", Fingerprint: "f", Status: 200}
-	if err := s.Fed(t.Context(), cause, f.Connection, connection.Fed{First: 1, Last: 30_000, Rows: 1, Answer: []byte(`{}`)}); !errors.Is(err, record.ErrKeyUsed) {
+	if err := s.RecordFeed(t.Context(), cause, f.Connection, connection.FeedResult{First: 1, Last: 30_000, Rows: 1, Answer: []byte(`{}`)}); !errors.Is(err, record.ErrKeyUsed) {
 		t.Errorf("the same key again: got %v want %v", err, record.ErrKeyUsed)
 	}
 	cause.Workspace, cause.Idempotency = "wks_other", nil
-	if err := s.Fed(t.Context(), cause, f.Connection, connection.Fed{Rows: 1}); !fault.Is(err, fault.NotFound) {
+	if err := s.RecordFeed(t.Context(), cause, f.Connection, connection.FeedResult{Rows: 1}); !fault.Is(err, fault.NotFound) {
 		t.Errorf("from another workspace: got %v want not_found", err)
 	}
 	want(t, "store", before, storetest.State(t, w.Raw))
@@ -264,13 +264,13 @@ func TestBegin(t *testing.T) {
 	w := newFixture(t)
 	s, jobs := w.Connections(), w.DB.Jobs()
 	f := find(t, w, shop())
-	fed := func() {
+	recordFeed := func() {
 		t.Helper()
-		if err := s.Fed(t.Context(), w.Cause(), f.Connection, connection.Fed{}); err != nil {
+		if err := s.RecordFeed(t.Context(), w.Cause(), f.Connection, connection.FeedResult{}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	fed()
+	recordFeed()
 	if err := s.Begin(t.Context(), w.Workspace, f.Connection); err != nil {
 		t.Fatal(err)
 	}
@@ -317,7 +317,7 @@ func TestFedOnlyGoesOn(t *testing.T) {
 			last := first + clock.Date(rapid.Int32Range(0, 1000).Draw(rt, "length"))
 			least, most = min(least, first), max(most, last)
 			w.Clock.Advance(time.Duration(rapid.IntRange(-1000, 1000).Draw(rt, "later")) * time.Second)
-			if err := w.Connections().Fed(t.Context(), w.Cause(), f.Connection, connection.Fed{First: first, Last: last, Rows: 1}); err != nil {
+			if err := w.Connections().RecordFeed(t.Context(), w.Cause(), f.Connection, connection.FeedResult{First: first, Last: last, Rows: 1}); err != nil {
 				rt.Fatal(err)
 			}
 		}

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// sliceAttempts is how often a slice is tried before it is given up.
-	sliceAttempts = 3
+	// partAttempts is how often a part is tried before it is given up.
+	partAttempts = 3
 	// longestRun is how long a run may take, without the time that it waits.
 	longestRun = 2 * time.Hour
 	// mostFailures is after how many failed runs in a row a connection has an
@@ -41,7 +41,7 @@ type execution struct {
 }
 
 // run goes on with a run until it is over, has to wait, or is taken away.
-// Everything that it has to remember is stored with every slice, so it can end
+// Everything that it has to remember is stored with every part, so it can end
 // anywhere.
 func (s *Service) run(ctx context.Context, run *Run) (*clock.Instant, error) {
 	ctx, done, ok := s.hands.take(ctx, run.ID)
@@ -96,7 +96,7 @@ func (e *execution) discover(ctx context.Context) error {
 	return e.s.discover(ctx, e.c, e.ring)
 }
 
-// work does the slices that are left.
+// work does the parts that are left.
 func (e *execution) work(ctx context.Context) (*clock.Instant, error) {
 	for {
 		now := clock.At(e.s.now())
@@ -116,7 +116,7 @@ func (e *execution) work(ctx context.Context) (*clock.Instant, error) {
 			e.giveUp()
 			continue
 		}
-		err := e.slice(ctx, &e.run.Plan[i])
+		err := e.syncPart(ctx, &e.run.Plan[i])
 		if err != nil {
 			if ctx.Err() != nil || errors.Is(err, errLost) {
 				return nil, fmt.Errorf("sync %s: %w", e.run.ID, errors.Join(errLost, ctx.Err()))
@@ -131,13 +131,13 @@ func (e *execution) work(ctx context.Context) (*clock.Instant, error) {
 	}
 }
 
-// pick finds the next slice of an account that may be asked; -1 where there is
+// pick finds the next part of an account that may be asked; -1 where there is
 // none, with the moment at which there will be, 0 for never.
 func (e *execution) pick(now clock.Instant) (int, clock.Instant) {
 	var until clock.Instant
 	for i, p := range e.run.Plan {
 		switch at := e.held[p.Account]; {
-		case p.Status != slicePending:
+		case p.Status != partPending:
 		case at <= now:
 			return i, 0
 		case until == 0 || at < until:
@@ -150,8 +150,8 @@ func (e *execution) pick(now clock.Instant) (int, clock.Instant) {
 // giveUp fails what is left of a run that takes too long.
 func (e *execution) giveUp() {
 	for i := range e.run.Plan {
-		if e.run.Plan[i].Status == slicePending {
-			e.run.Plan[i].Status = sliceFailed
+		if e.run.Plan[i].Status == partPending {
+			e.run.Plan[i].Status = partFailed
 			e.run.Plan[i].Error = &RunError{Class: string(Transient), Code: "too_long", Message: "The run took longer than two hours.", Retryable: true}
 		}
 	}
@@ -210,21 +210,21 @@ func (e *execution) save(ctx context.Context) error {
 	return nil
 }
 
-// plan cuts the run into slices: first what accounts have, then their figures,
+// plan cuts the run into parts: first what accounts have, then their figures,
 // the newest days first, so that a dashboard is useful in the first minute.
 func (e *execution) plan() {
-	plan := []Slice{}
+	plan := []SyncPart{}
 	now := clock.At(e.s.now())
 	for _, a := range e.c.Accounts {
 		if _, _, ok := e.client(a.ExternalID); ok && a.Enabled {
-			plan = append(plan, Slice{Account: a.ExternalID, Entities: true, Status: slicePending})
+			plan = append(plan, SyncPart{Account: a.ExternalID, Entities: true, Status: partPending})
 		}
 	}
 	if !slices.ContainsFunc(e.run.Streams, func(s *Stream) bool { return s.Name == StreamMetrics }) {
 		e.run.Plan = plan
 		return
 	}
-	var figures []Slice
+	var figures []SyncPart
 	for _, p := range plan {
 		client, _, _ := e.client(p.Account)
 		first, last := e.window(client.About(), e.c.account(p.Account), now)
@@ -236,18 +236,18 @@ func (e *execution) plan() {
 			figures = append(figures, chunks(p.Account, family, first, last, client.About().WindowDays)...)
 		}
 	}
-	slices.SortStableFunc(figures, func(a, b Slice) int { return int(b.Last - a.Last) })
+	slices.SortStableFunc(figures, func(a, b SyncPart) int { return int(b.Last - a.Last) })
 	e.run.Plan = slices.Concat(plan, figures)
 }
 
-// chunks cuts days into slices, the newest first.
-func chunks(account string, family fact.Family, first, last clock.Date, days int) (list []Slice) {
+// chunks cuts days into parts, the newest first.
+func chunks(account string, family fact.Family, first, last clock.Date, days int) (list []SyncPart) {
 	if days <= 0 {
 		days = fullDays
 	}
 	for last >= first {
 		from := max(first, last-clock.Date(days)+1)
-		list = append(list, Slice{Account: account, Family: family, First: from, Last: last, Status: slicePending})
+		list = append(list, SyncPart{Account: account, Family: family, First: from, Last: last, Status: partPending})
 		last = from - 1
 	}
 	return list
@@ -284,7 +284,7 @@ func (e *execution) client(account string) (Client, Credentials, bool) {
 	return client, k, there && known
 }
 
-// failed decides what becomes of a slice that did not work: again, smaller,
+// failed decides what becomes of a part that did not work: again, smaller,
 // later, or not at all; and whether the whole run has to stop.
 func (e *execution) failed(ctx context.Context, i int, err error) (again *clock.Instant, stop bool, _ error) {
 	p := &e.run.Plan[i]
@@ -313,17 +313,17 @@ func (e *execution) failed(ctx context.Context, i int, err error) (again *clock.
 	}
 	p.Attempts++
 	p.Error = runError(err)
-	if p.Attempts >= sliceAttempts || !p.Error.Retryable {
-		p.Status = sliceFailed
+	if p.Attempts >= partAttempts || !p.Error.Retryable {
+		p.Status = partFailed
 		return nil, false, nil
 	}
-	// Others go first. What p points to is another slice once it is deleted.
+	// Others go first. What p points to is another part once it is deleted.
 	moved := *p
 	e.run.Plan = append(slices.Delete(e.run.Plan, i, i+1), moved)
 	return nil, false, nil
 }
 
-// halve puts two slices in the place of one that is too large.
+// halve puts two parts in the place of one that is too large.
 func (e *execution) halve(i int) {
 	p := e.run.Plan[i]
 	older := p
@@ -367,9 +367,9 @@ func runError(err error) *RunError {
 	}
 	class := map[Class]string{
 		Transient: "transient", Throttled: "rate", Expired: "auth", Revoked: "auth", Forbidden: "permission",
-		TooLarge: "validation", Refused: "validation", Sunset: "validation", Gone: "permission", Drift: "transient",
+		TooLarge: "validation", Refused: "validation", Sunset: "validation", Gone: "permission", PagesDisagree: "transient",
 	}[e.Class]
-	retryable := e.Class == Transient || e.Class == Throttled || e.Class == Drift
+	retryable := e.Class == Transient || e.Class == Throttled || e.Class == PagesDisagree
 	return &RunError{Class: class, Code: e.Code, Message: e.Message, Retryable: retryable}
 }
 

@@ -51,10 +51,10 @@ func (e *execution) end(ctx context.Context, status RunStatus, why *RunError) er
 	return err
 }
 
-// worst is the error of a slice that was given up.
+// worst is the error of a part that was given up.
 func (r *Run) worst() *RunError {
 	for i := range r.Plan {
-		if r.Plan[i].Status == sliceFailed {
+		if r.Plan[i].Status == partFailed {
 			return r.Plan[i].Error
 		}
 	}
@@ -131,13 +131,13 @@ func rate(list []Outcome) *float64 {
 
 // succeed notes how far figures have come.
 func (c *Connection) succeed(run *Run, now clock.Instant) {
-	f := &Fed{}
+	f := &FeedResult{}
 	for _, s := range run.Streams {
 		if s.Name == StreamMetrics && s.CursorFrom != nil {
 			f.First, f.Last, f.Rows = *s.CursorFrom, *s.CursorTo, 1
 		}
 	}
-	c.fed(f, now)
+	c.applyFeed(f, now)
 	if run.Status != RunSucceeded || f.Rows == 0 {
 		return
 	}

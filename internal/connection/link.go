@@ -65,21 +65,21 @@ func (e *execution) link(ctx context.Context, account string, found *Entities, s
 // state was confirmed knows nothing of that state.
 func (l *Link) Follow(was *Link) {
 	l.RecordID, l.Push, l.PushError, l.Wanted, l.Private = was.RecordID, was.Push, was.PushError, was.Wanted, was.Private
-	if l.Wanted == nil || l.Push == nil || *l.Push == PushPending || *l.Push == PushFailed {
+	if l.Wanted == nil || l.Push == nil || *l.Push == record.PushPending || *l.Push == record.PushFailed {
 		return
 	}
 	if l.SyncedAt < was.SyncedAt {
 		l.Status, l.Runs, l.SyncedAt = was.Status, was.Runs, was.SyncedAt
 	}
-	push := PushApplied
+	push := record.PushApplied
 	switch {
 	case l.Runs == *l.Wanted:
 	case l.late() != 0:
 		// An earlier write of ours may have taken effect late, so the state is
 		// written again.
-		push = PushPending
+		push = record.PushPending
 	default:
-		push = PushDrifted
+		push = record.PushDrifted
 	}
 	l.Push = &push
 }
@@ -269,7 +269,7 @@ func (s *Service) attach(ctx context.Context, workspace ident.ID, l *Link) error
 	if err != nil || runs != owed.Enable {
 		return err
 	}
-	l.Wanted, l.Push = &runs, some(PushPending)
+	l.Wanted, l.Push = &runs, some(record.PushPending)
 	return nil
 }
 

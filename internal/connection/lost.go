@@ -146,7 +146,7 @@ func (r *Run) readSince(c *Connection) (first clock.Date, ok bool) {
 	for i := range r.Plan {
 		p := &r.Plan[i]
 		planned[p.Account] = true
-		if !p.Entities && p.Status != sliceDone {
+		if !p.Entities && p.Status != partDone {
 			first = max(first, p.Last+1)
 		}
 	}

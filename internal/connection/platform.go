@@ -190,8 +190,8 @@ const (
 	Sunset  Class = "sunset"
 	// Gone is an account or campaign that is not there any more.
 	Gone Class = "gone"
-	// Drift says that pages of one report do not belong together.
-	Drift Class = "drift"
+	// PagesDisagree says that pages of one report do not belong together.
+	PagesDisagree Class = "drift"
 )
 
 // Error is what a platform, or the way to it, has against a call. It never

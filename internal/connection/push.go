@@ -60,7 +60,7 @@ func (s *Service) Request(ctx context.Context, workspace, campaign ident.ID, ena
 		repeated := l.Unconfirmed() && *l.Wanted == enable
 		stray := l.Runs || l.Unconfirmed()
 		if l.Push = nil; why == nil || !enable && stray {
-			l.Push = some(PushPending)
+			l.Push = some(record.PushPending)
 		}
 		if !repeated {
 			l.PushError = nil
@@ -139,7 +139,7 @@ func (s *Service) Push(ctx context.Context, workspace, campaign ident.ID, attemp
 
 // confirmed reports whether nothing is left to be written.
 func (l *Link) confirmed() bool {
-	return l.Wanted == nil || l.Push == nil || *l.Push == PushApplied || *l.Push == PushDrifted
+	return l.Wanted == nil || l.Push == nil || *l.Push == record.PushApplied || *l.Push == record.PushDrifted
 }
 
 // Unconfirmed reports whether a requested state has not been confirmed by the
@@ -188,7 +188,7 @@ func (s *Service) pushed(ctx context.Context, workspace ident.ID, l *Link, attem
 	}
 	now := clock.At(s.now())
 	l.Status, l.Runs, l.SyncedAt = some(observed.Status), observed.Runs, now
-	if _, err := s.Links.Pushed(ctx, workspace, l, some(PushApplied), nil); err != nil {
+	if _, err := s.Links.Pushed(ctx, workspace, l, some(record.PushApplied), nil); err != nil {
 		return nil, err
 	}
 	if l.late() == 0 {
@@ -205,7 +205,7 @@ func (s *Service) unpushed(ctx context.Context, workspace ident.ID, l *Link, att
 		return nil, fmt.Errorf("write state of %s: %w", l.ExternalID, failed)
 	}
 	now := clock.At(s.now())
-	push, class := PushPending, ClassOf(failed)
+	push, class := record.PushPending, ClassOf(failed)
 	switch {
 	case class == Throttled:
 		if e, ok := errors.AsType[*Error](failed); ok && e.Stated {
@@ -213,7 +213,7 @@ func (s *Service) unpushed(ctx context.Context, workspace ident.ID, l *Link, att
 			again = &at
 		}
 	case class != Transient || attempt >= pushAttempts:
-		push = PushFailed
+		push = record.PushFailed
 	}
 	why := &record.PushError{Code: "internal", Message: "The state could not be written.", Since: now}
 	if e, ok := errors.AsType[*Error](failed); ok {

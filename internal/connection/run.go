@@ -85,8 +85,8 @@ type Run struct {
 
 	record.Common
 
-	// Plan are the slices of the run; nil before it has begun.
-	Plan []Slice `json:"-"`
+	// Plan are the parts of the run; nil before it has begun.
+	Plan []SyncPart `json:"-"`
 }
 
 // Days are a range of days, both included.
@@ -111,11 +111,11 @@ type Stream struct {
 
 // Statuses of streams and slices.
 const (
-	slicePending   = "pending"
+	partPending    = "pending"
 	streamRunning  = "running"
-	sliceDone      = "succeeded"
+	partDone       = "succeeded"
 	streamPartial  = "partial"
-	sliceFailed    = "failed"
+	partFailed     = "failed"
 	streamCanceled = "canceled"
 )
 
@@ -137,9 +137,9 @@ type TotalDrift struct {
 	Stored    fact.Number `json:"stored_total"`
 }
 
-// Slice is a part of a run that is done as a whole or not at all: what an
+// SyncPart is a part of a run that is done as a whole or not at all: what an
 // account has, or one family of its figures for some days.
-type Slice struct {
+type SyncPart struct {
 	Account string `json:"account"`
 	// Entities says that it is about what the account has.
 	Entities bool        `json:"entities,omitzero"`
@@ -159,11 +159,11 @@ type Slice struct {
 // over reports whether a run has ended.
 func (r *Run) over() bool { return !slices.Contains(openRun, r.Status) }
 
-// progress brings what a run tells of its streams in line with its slices.
+// progress brings what a run tells of its streams in line with its parts.
 func (r *Run) progress() {
 	r.Totals.RecordsRead, r.Totals.RecordsWritten = 0, 0
 	for _, s := range r.Streams {
-		*s = Stream{Name: s.Name, Status: slicePending}
+		*s = Stream{Name: s.Name, Status: partPending}
 		var done, failed int
 		for i := range r.Plan {
 			p := &r.Plan[i]
@@ -172,9 +172,9 @@ func (r *Run) progress() {
 			}
 			s.SlicesTotal++
 			switch p.Status {
-			case sliceDone:
+			case partDone:
 				done++
-			case sliceFailed:
+			case partFailed:
 				failed++
 				s.Error = p.Error
 			}
@@ -187,8 +187,8 @@ func (r *Run) progress() {
 	}
 }
 
-// add counts a slice.
-func (s *Stream) add(p *Slice) {
+// add counts a part.
+func (s *Stream) add(p *SyncPart) {
 	if p.Entities {
 		s.RecordsRead += p.Found[s.Name]
 		s.RecordsWritten += p.Found[s.Name]
@@ -197,7 +197,7 @@ func (s *Stream) add(p *Slice) {
 	s.RecordsRead += p.Read
 	s.RecordsWritten += p.Written
 	s.RecordsQuarantined += p.Quarantined
-	if p.Status != sliceDone {
+	if p.Status != partDone {
 		return
 	}
 	if s.CursorFrom == nil || p.First < *s.CursorFrom {
@@ -213,27 +213,27 @@ func (r *Run) streamStatus(total, done, failed int) string {
 	case r.Status == RunCanceled && done < total:
 		return streamCanceled
 	case done == total && r.over():
-		return sliceDone
+		return partDone
 	case failed == total && total > 0:
-		return sliceFailed
+		return partFailed
 	case done+failed == total && total > 0 && failed > 0:
 		return streamPartial
 	case done == total && total > 0:
-		return sliceDone
+		return partDone
 	case done+failed > 0:
 		return streamRunning
 	}
-	return slicePending
+	return partPending
 }
 
-// outcome is how a run has ended whose slices are all done or given up.
+// outcome is how a run has ended whose parts are all done or given up.
 func (r *Run) outcome() RunStatus {
 	var done, failed int
 	for i := range r.Plan {
 		switch r.Plan[i].Status {
-		case sliceDone:
+		case partDone:
 			done++
-		case sliceFailed:
+		case partFailed:
 			failed++
 		}
 	}

@@ -75,41 +75,42 @@ func (s *Service) List(ctx context.Context, workspace ident.ID, q page.Query) (p
 }
 
 // Begin promises that campaigns will be brought up to date although the caller
-// may end between its write of facts and Fed.
+// may end between its write of facts and RecordFeed.
 //
-// Choice: the promise is a job of the connection's own, which Fed leaves alone:
-// the workspace's job might run before the facts are written, and one that Fed
+// Choice: the promise is a job of the connection's own, which RecordFeed leaves alone:
+// the workspace's job might run before the facts are written, and one that RecordFeed
 // took back might be that of another caller on the same connection. It costs
 // one look in vain after the last facts.
 func (s *Service) Begin(ctx context.Context, workspace, id ident.ID) error {
 	return s.store.Enqueue(ctx, spendJob(workspace, id, clock.At(s.now()).Add(longestWrite)))
 }
 
-// longestWrite is how long nobody needs between Begin and Fed.
+// longestWrite is how long nobody needs between Begin and RecordFeed.
 const longestWrite = 10 * time.Minute
 
-// Fed are facts that have come in.
-type Fed struct {
-	// First and Last are the days that Rows are of.
+// FeedResult describes facts that were written.
+type FeedResult struct {
+	// First and Last are the first and the last day of the rows.
 	First, Last clock.Date
 	Rows        int64
-	// Answer is what the caller is answered, and again under the same
-	// idempotency key; it must be there where the cause has one.
+	// Answer is the response of the call. It is stored under the idempotency
+	// key, and required if the cause has one.
 	Answer []byte
 }
 
-// Fed notes that facts have come in, remembers the answer under the caller's
-// key and has campaigns brought up to date, all or nothing. It changes neither
-// the version nor the time of the last update, and leaves no event. Lost data
-// stays marked as lost: only the sender knows whether this was all of it.
-func (s *Service) Fed(ctx context.Context, cause record.Cause, id ident.ID, f Fed) error {
+// RecordFeed records that facts were written, stores the answer under the
+// caller's idempotency key and schedules the update of campaigns, in one
+// transaction. It changes neither the version nor updated_at, and emits no
+// event. Lost data stays marked as lost: only the sender knows whether this was
+// all of it.
+func (s *Service) RecordFeed(ctx context.Context, cause record.Cause, id ident.ID, f FeedResult) error {
 	_, err := record.Retry(ctx, func() (record.Doc, error) {
 		c, err := s.store.Load(ctx, cause.Workspace, id)
 		if err != nil {
 			return record.Doc{}, err
 		}
 		now := clock.At(s.now())
-		c.fed(&f, now)
+		c.applyFeed(&f, now)
 		c.Touch(now, 0)
 		save := record.Save{Cause: cause, At: now, Jobs: []record.Job{spendJob(c.WorkspaceID, c.WorkspaceID, now)}}
 		return record.Doc{}, s.store.SaveAfterFacts(ctx, c, f.Answer, save)
@@ -117,9 +118,9 @@ func (s *Service) Fed(ctx context.Context, cause record.Cause, id ident.ID, f Fe
 	return err
 }
 
-// fed notes facts. Moments and days only go on: what comes late about early
-// days does not undo what is known.
-func (c *Connection) fed(f *Fed, now clock.Instant) {
+// applyFeed records the times and days of facts. They only rise: late facts
+// about early days do not set them back.
+func (c *Connection) applyFeed(f *FeedResult, now clock.Instant) {
 	if last := c.Sync.LastSuccessAt; last == nil || *last < now {
 		c.Sync.LastSuccessAt = &now
 	}

@@ -48,7 +48,7 @@ type KnownSource struct {
 
 // Source returns the source of facts: the connection, and the account on it. It
 // creates missing ones, once, however many calls run concurrently. It stores no
-// response under the caller's idempotency key; Fed does that. Invalid input is a
+// response under the caller's idempotency key; RecordFeed does that. Invalid input is a
 // validation_failed fault whose fields are members of a request: source,
 // account_id, currency and timezone.
 func (s *Service) Source(ctx context.Context, cause record.Cause, src Source) (KnownSource, error) {

@@ -8,6 +8,7 @@ import (
 
 	"fanfare/internal/clock"
 	"fanfare/internal/ident"
+	"fanfare/internal/record"
 )
 
 const (
@@ -37,7 +38,7 @@ func (l *Link) late() clock.Instant {
 
 // doubtful reports whether a confirmed state has to be read again.
 func (l *Link) doubtful() bool {
-	return l.Wanted != nil && l.Push != nil && *l.Push == PushApplied && l.late() != 0
+	return l.Wanted != nil && l.Push != nil && *l.Push == record.PushApplied && l.late() != 0
 }
 
 // sent notes until when a write of the requested state may take effect.

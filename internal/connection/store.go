@@ -144,15 +144,6 @@ type Owed struct {
 	Enable bool     `json:"enable"`
 }
 
-// States of a push. Pending: not confirmed. Applied: confirmed. Failed: needs a
-// person or the next sync. Drifted: changed on the platform since.
-const (
-	PushPending = "pending"
-	PushApplied = "applied"
-	PushFailed  = "failed"
-	PushDrifted = "drifted"
-)
-
 // Facts is where figures go.
 type Facts interface {
 	Write(ctx context.Context, b *fact.Batch) error

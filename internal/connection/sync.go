@@ -104,7 +104,7 @@ func (s *Service) newRun(c *Connection, cause record.Cause, r Request, trigger s
 	}
 	for _, name := range Streams {
 		if len(r.Streams) == 0 || slices.Contains(r.Streams, name) {
-			run.Streams = append(run.Streams, &Stream{Name: name, Status: slicePending})
+			run.Streams = append(run.Streams, &Stream{Name: name, Status: partPending})
 		}
 	}
 	return run

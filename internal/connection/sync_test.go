@@ -32,7 +32,7 @@ func TestFirstSync(t *testing.T) {
 	want(t, "first run", []any{connection.RunSucceeded, connection.Days{StartDate: today - 89, EndDate: today}}, []any{first.Status, first.Window})
 	want(t, "its drift", []connection.TotalDrift{}, first.Drift)
 	if n := metricsOf(t, first); n.SlicesDone != n.SlicesTotal || n.RecordsWritten == 0 || *n.CursorFrom != today-89 || *n.CursorTo != today {
-		t.Errorf("got stream %+v want all of its slices done", n)
+		t.Errorf("got stream %+v want all of its parts done", n)
 	}
 	sums, warnings := s.spendBy("platform")
 	want(t, "spend", map[string]string{"meta_ads": s.truth("meta_ads", today-14), "linkedin_ads": s.truth("linkedin_ads", today-14)}, sums)
@@ -200,7 +200,7 @@ func (s *syncFixture) tiktok() string {
 }
 
 // TestInterrupted stops a run in the middle, as the end of the process does,
-// and continues with the slices that are left.
+// and continues with the parts that are left.
 func TestInterrupted(t *testing.T) {
 	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
 		type part struct {
@@ -228,8 +228,8 @@ func TestInterrupted(t *testing.T) {
 		s.Sync(s.id)
 		r = s.run(id)
 		want(t, "afterwards", []any{connection.RunSucceeded, int64(2)}, []any{r.Status, r.Attempt})
-		// A slice of base metrics has three levels and is read as a whole. Only
-		// the levels of the interrupted slice are read twice.
+		// A part of base metrics has three levels and is read as a whole. Only
+		// the levels of the interrupted part are read twice.
 		twice := 0
 		for _, p := range before {
 			if slices.Contains(asked, p) {
@@ -237,7 +237,7 @@ func TestInterrupted(t *testing.T) {
 			}
 		}
 		if twice > 2 {
-			t.Errorf("got %d of %v read again in %v, want the parts of one slice at the most", twice, before, asked)
+			t.Errorf("got %d of %v read again in %v, want the levels of one part at the most", twice, before, asked)
 		}
 		sums, _ := s.spendBy("platform")
 		want(t, "figures", map[string]string{"meta_ads": s.truth("meta_ads", today-2), "tiktok_ads": s.truth("tiktok_ads", today-2)}, sums)

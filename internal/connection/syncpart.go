@@ -13,8 +13,8 @@ import (
 	"fanfare/internal/ident"
 )
 
-// slice does one slice, as a whole or not at all.
-func (e *execution) slice(ctx context.Context, p *Slice) error {
+// syncPart syncs one part, as a whole or not at all.
+func (e *execution) syncPart(ctx context.Context, p *SyncPart) error {
 	client, k, ok := e.client(p.Account)
 	if !ok {
 		return &Error{Class: Gone, Code: "no_account", Message: "The account is not there any more."}
@@ -29,7 +29,7 @@ func (e *execution) slice(ctx context.Context, p *Slice) error {
 		p.Found = map[string]int64{
 			StreamCampaigns: int64(len(found.Campaigns)), StreamCreative: int64(len(found.Ads)), StreamAudiences: int64(len(found.Audiences)),
 		}
-		p.Status, p.Error = sliceDone, nil
+		p.Status, p.Error = partDone, nil
 		return nil
 	}
 	b, err := e.fetch(ctx, client, k, p)
@@ -39,7 +39,7 @@ func (e *execution) slice(ctx context.Context, p *Slice) error {
 	if err := e.write(ctx, p, b); err != nil {
 		return err
 	}
-	p.Status, p.Error = sliceDone, nil
+	p.Status, p.Error = partDone, nil
 	return nil
 }
 
@@ -58,7 +58,7 @@ func (e *execution) inventory(ctx context.Context, client Client, k Credentials,
 	return nil
 }
 
-// bag collects the rows of a slice under their keys.
+// bag collects the rows of a part under their keys.
 type bag struct {
 	source fact.Source
 	rows   []fact.Row
@@ -82,8 +82,8 @@ type campaignDay struct {
 	date     clock.Date
 }
 
-// fetch reads all that makes up a slice.
-func (e *execution) fetch(ctx context.Context, client Client, k Credentials, p *Slice) (*bag, error) {
+// fetch reads all that makes up a part.
+func (e *execution) fetch(ctx context.Context, client Client, k Credentials, p *SyncPart) (*bag, error) {
 	a := e.c.account(p.Account)
 	b := &bag{
 		source: fact.Source{Connection: e.c.ID, Platform: a.Platform, Account: a.ExternalID, Currency: a.Currency, Zone: a.Timezone},
@@ -120,7 +120,7 @@ func levelOf(f fact.Family) Level {
 }
 
 // add takes rows in.
-func (b *bag) add(level Level, p *Slice, rows []fact.Row) error {
+func (b *bag) add(level Level, p *SyncPart, rows []fact.Row) error {
 	b.read += int64(len(rows))
 	for i := range rows {
 		r := &rows[i]
@@ -154,7 +154,7 @@ func (b *bag) keep(r *fact.Row) error {
 	i, there := b.index[key]
 	if there {
 		if b.rows[i].Values != r.Values {
-			return &Error{Class: Drift, Code: "paging_drift", Message: "The report changed while it was read."}
+			return &Error{Class: PagesDisagree, Code: "paging_drift", Message: "The report changed while it was read."}
 		}
 		return nil
 	}
@@ -229,8 +229,8 @@ func (e *execution) checkOwner(ctx context.Context) error {
 	return nil
 }
 
-// write replaces the days of a slice and notes what that has changed.
-func (e *execution) write(ctx context.Context, p *Slice, b *bag) error {
+// write replaces the days of a part and notes what that has changed.
+func (e *execution) write(ctx context.Context, p *SyncPart, b *bag) error {
 	ctx, unlock, err := e.s.Lock(ctx, factsLock(e.c.ID))
 	if err != nil {
 		return err
@@ -293,7 +293,7 @@ func (e *execution) restated(before, after map[clock.Date]fact.Values) {
 var checked = []fact.Measure{fact.Impressions, fact.Clicks, fact.Spend, fact.Conversions, fact.Revenue}
 
 // drifted notes where the platform's own totals are others.
-func (e *execution) drifted(p *Slice, told map[clock.Date]*fact.Values, stored map[clock.Date]fact.Values) {
+func (e *execution) drifted(p *SyncPart, told map[clock.Date]*fact.Values, stored map[clock.Date]fact.Values) {
 	for day := p.First; day <= p.Last; day++ {
 		says, have := told[day], stored[day]
 		if says == nil {

@@ -163,7 +163,7 @@ func (c *Console) createKey(ctx context.Context, v *consoleRequest) (any, error)
 	if err := v.Read(func(f httpapi.Fields) {
 		opt.Name = f.Text("name", 1, maxKeyName)
 		opt.Lifetime = time.Duration(f.Whole("expires_in_days", 0, maxKeyDays)) * 24 * time.Hour
-		if scopes := f.Choices("scopes", account.Families, []string{string(account.Read), string(account.Write)}); scopes != nil {
+		if scopes := f.Choices("scopes", account.ScopeGroups, []string{string(account.Read), string(account.Write)}); scopes != nil {
 			opt.Scopes = account.Scopes{}
 			for family, access := range scopes {
 				opt.Scopes[family] = account.Access(access)

@@ -51,7 +51,7 @@ func (s Services) createAudiences(ctx context.Context, cause record.Cause) (map[
 			sum := sha256.Sum256(fmt.Appendf(nil, "person-%d@example.com", i))
 			members.Add = append(members.Add, hex.EncodeToString(sum[:]))
 		}
-		sent, err := body.FromGo(members)
+		sent, err := body.ValueOf(members)
 		if err != nil {
 			return nil, err
 		}

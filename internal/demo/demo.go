@@ -79,7 +79,7 @@ func (s Services) Fill(ctx context.Context, workspace ident.ID, now time.Time) e
 	if err != nil {
 		return err
 	}
-	sent, err := body.FromGo(map[string]any{
+	sent, err := body.ValueOf(map[string]any{
 		"platform": connection.PlatformSandbox, "name": "Northwind sandbox", "link_by_name": true, "write_enabled": true, "config": map[string]any{"seed": sandboxSeed},
 	})
 	if err != nil {
@@ -132,7 +132,7 @@ func (s Services) createCampaign(ctx context.Context, cause record.Cause, p camp
 
 // generateCreative generates the creative of a campaign from its prompt.
 func (s Services) generateCreative(ctx context.Context, cause record.Cause, p campaignPlan, id ident.ID) error {
-	sent, err := body.FromGo(map[string]any{"prompt": p.prompt, "campaign_id": id, "channels": p.channels, "tags": p.tags, "landing_url": p.url, "seed": 0})
+	sent, err := body.ValueOf(map[string]any{"prompt": p.prompt, "campaign_id": id, "channels": p.channels, "tags": p.tags, "landing_url": p.url, "seed": 0})
 	if err != nil {
 		return err
 	}
@@ -140,7 +140,7 @@ func (s Services) generateCreative(ctx context.Context, cause record.Cause, p ca
 	if err != nil {
 		return err
 	}
-	patch, err := body.FromGo(map[string]any{"creative_ids": []ident.ID{d.ID()}})
+	patch, err := body.ValueOf(map[string]any{"creative_ids": []ident.ID{d.ID()}})
 	if err != nil {
 		return err
 	}

@@ -169,8 +169,8 @@ func (p *page) Guides() []guide { return p.site.guides }
 // Interactive reports whether the interactive reference exists.
 func (p *page) Interactive() bool { return p.site.interactive }
 
-// Item returns an entry of the navigation.
-func (p *page) Item(at, text string) map[string]string {
+// NavItem returns an entry of the navigation.
+func (p *page) NavItem(at, text string) map[string]string {
 	return map[string]string{"At": at, "Text": text, "Path": p.Path}
 }
 

@@ -198,7 +198,7 @@ func TestAssetLinkLives(t *testing.T) {
 	path := linkPath(t, tenant.Do("POST", "/v1/assets/"+id+"/link", `{"expires_in":86400}`).Want(200))
 	for range 23 {
 		w.Clock.Advance(time.Hour)
-		if err := w.App.Cursors.Refresh(t.Context()); err != nil {
+		if err := w.App.Keyring.Refresh(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		w.Client("").Do("GET", path, nil).Want(200)

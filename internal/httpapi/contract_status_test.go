@@ -227,7 +227,7 @@ func failing(broken error) func(s *statusCase, op *fanfaretest.Operation) *fanfa
 // without parameters return the same to all callers.
 func needsStore(op *fanfaretest.Operation) bool {
 	p, _ := account.PermissionFor(op.OperationID)
-	return p.Family != "" && (op.RequestBody != nil || len(op.Parameters()) > 0) || op.Path == "/readyz"
+	return p.Group != "" && (op.RequestBody != nil || len(op.Parameters()) > 0) || op.Path == "/readyz"
 }
 
 // state returns the record of a call.
@@ -305,8 +305,8 @@ func TestContractRoles(t *testing.T) {
 	}
 	none := narrow(account.Scopes{})
 	readers, writers := map[string]*fanfaretest.Client{}, map[string]*fanfaretest.Client{}
-	for _, family := range account.Families {
-		readers[family], writers[family] = narrow(account.Scopes{family: account.Read}), narrow(account.Scopes{family: account.Write})
+	for _, group := range account.ScopeGroups {
+		readers[group], writers[group] = narrow(account.Scopes{group: account.Read}), narrow(account.Scopes{group: account.Write})
 	}
 	for id, op := range fanfaretest.TheContract().Operations() {
 		need, listed := account.PermissionFor(id)
@@ -330,14 +330,14 @@ func TestContractRoles(t *testing.T) {
 		for role, c := range clients {
 			wants(string(role), c, role.AtLeast(need.Least), "insufficient_permissions")
 		}
-		wants("a key for nothing", none, need.Family == "", "insufficient_scope")
-		for _, family := range account.Families {
-			own := need.Family == "" || need.Family == family
-			wants("a key that reads "+family, readers[family], need.Family == "" || own && need.Access == account.Read, "insufficient_scope")
-			wants("a key that writes "+family, writers[family], own, "insufficient_scope")
+		wants("a key for nothing", none, need.Group == "", "insufficient_scope")
+		for _, group := range account.ScopeGroups {
+			own := need.Group == "" || need.Group == group
+			wants("a key that reads "+group, readers[group], need.Group == "" || own && need.Access == account.Read, "insufficient_scope")
+			wants("a key that writes "+group, writers[group], own, "insufficient_scope")
 		}
-		text := fmt.Sprintf("Needs the role %s and, for a narrowed key, `%s: %s`.", need.Least, need.Family, need.Access)
-		if need.Family != "" && !strings.Contains(op.Description, text) {
+		text := fmt.Sprintf("Needs the role %s and, for a narrowed key, `%s: %s`.", need.Least, need.Group, need.Access)
+		if need.Group != "" && !strings.Contains(op.Description, text) {
 			t.Errorf("%s: got description %q, want it to say %q", id, op.Description, text)
 		}
 	}

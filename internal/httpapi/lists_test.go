@@ -142,7 +142,7 @@ func TestL6CursorLifetimeAndLink(t *testing.T) {
 		}
 		refresh := func(d time.Duration) {
 			w.Clock.Advance(d)
-			if err := w.App.Cursors.Refresh(t.Context()); err != nil {
+			if err := w.App.Keyring.Refresh(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		}

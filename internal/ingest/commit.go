@@ -241,7 +241,7 @@ func (s *Service) removeFacts(ctx context.Context, cause record.Cause, i *Import
 	if _, err := s.facts.Undo(ctx, cause.Workspace, i.ID); err != nil {
 		return fmt.Errorf("undo import %s: %w", i.ID, err)
 	}
-	if err := s.sources.Fed(ctx, cause, *i.ConnectionID, connection.Fed{}); err != nil {
+	if err := s.sources.RecordFeed(ctx, cause, *i.ConnectionID, connection.FeedResult{}); err != nil {
 		return fmt.Errorf("note what was undone: %w", err)
 	}
 	return nil

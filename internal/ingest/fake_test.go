@@ -170,7 +170,7 @@ func (w *fakeDeps) Source(_ context.Context, c record.Cause, s connection.Source
 
 func (w *fakeDeps) Begin(context.Context, ident.ID, ident.ID) error { return w.step("begin") }
 
-func (w *fakeDeps) Fed(_ context.Context, c record.Cause, _ ident.ID, f connection.Fed) error {
+func (w *fakeDeps) RecordFeed(_ context.Context, c record.Cause, _ ident.ID, f connection.FeedResult) error {
 	if err := w.step("fed %d", f.Rows); err != nil {
 		return err
 	}

@@ -301,7 +301,7 @@ func (l *pendingWrite) batch(workspace ident.ID, used map[*fact.Source]bool) *fa
 	return b
 }
 
-// writeBatch writes the batch between Begin and Fed, which make it consistent
+// writeBatch writes the batch between Begin and RecordFeed, which make it consistent
 // after a crash.
 func (s *Service) writeBatch(ctx context.Context, cause record.Cause, l *pendingWrite, b *fact.Batch, answer []byte) error {
 	if err := s.sources.Begin(ctx, cause.Workspace, l.connection); err != nil {
@@ -310,8 +310,8 @@ func (s *Service) writeBatch(ctx context.Context, cause record.Cause, l *pending
 	if err := s.facts.Write(ctx, b); err != nil {
 		return fmt.Errorf("write facts: %w", err)
 	}
-	fed := connection.Fed{First: *l.first, Last: *l.last, Rows: int64(len(b.Rows)), Answer: answer}
-	if err := s.sources.Fed(ctx, cause, l.connection, fed); err != nil {
+	fed := connection.FeedResult{First: *l.first, Last: *l.last, Rows: int64(len(b.Rows)), Answer: answer}
+	if err := s.sources.RecordFeed(ctx, cause, l.connection, fed); err != nil {
 		return fmt.Errorf("note what was fed: %w", err)
 	}
 	return nil

@@ -28,11 +28,11 @@ type Sources interface {
 	// faults of their field: source, currency, timezone.
 	Source(ctx context.Context, cause record.Cause, s connection.Source) (connection.KnownSource, error)
 	// Begin is called before facts are written, so that dependent data is
-	// updated even if Fed is never reached.
+	// updated even if RecordFeed is never reached.
 	Begin(ctx context.Context, workspace, id ident.ID) error
-	// Fed records success, and the answer under the idempotency key, in one
+	// RecordFeed records success, and the answer under the idempotency key, in one
 	// transaction.
-	Fed(ctx context.Context, cause record.Cause, id ident.ID, f connection.Fed) error
+	RecordFeed(ctx context.Context, cause record.Cause, id ident.ID, f connection.FeedResult) error
 }
 
 // KindVariant is the kind of a creative's variant, in addition to those of

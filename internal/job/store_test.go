@@ -192,7 +192,7 @@ func TestPlannedWhileRunning(t *testing.T) {
 			t.Errorf("claimed %+v", running)
 		}
 		end := w.Now().Add(10 * time.Minute)
-		patch, err := body.FromGo(map[string]any{"schedule": map[string]any{"end_at": end}})
+		patch, err := body.ValueOf(map[string]any{"schedule": map[string]any{"end_at": end}})
 		must(t, err)
 		_, err = w.Campaigns.Update(t.Context(), w.Cause(), id, record.Match{}, patch, campaign.Defaults{})
 		must(t, err)

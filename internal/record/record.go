@@ -278,6 +278,15 @@ type ExternalRef struct {
 	SyncedAt  clock.Instant `json:"synced_at"`
 }
 
+// States of a push. Pending: not confirmed. Applied: confirmed. Failed: needs a
+// person or the next sync. Drifted: changed on the platform since.
+const (
+	PushPending = "pending"
+	PushApplied = "applied"
+	PushFailed  = "failed"
+	PushDrifted = "drifted"
+)
+
 // PushError says why a platform has not confirmed a state. Since is the time of
 // the first failed attempt.
 type PushError struct {

@@ -209,7 +209,7 @@ func (s *Links) Sending(ctx context.Context, workspace ident.ID, l *connection.L
 func (s *Links) Pushed(ctx context.Context, workspace ident.ID, l *connection.Link, push *string, why *record.PushError) (bool, error) {
 	return s.requested(ctx, workspace, l, func(now *connection.Link) {
 		now.Push, now.PushError, now.Private = push, why, l.Private
-		if push != nil && *push == connection.PushApplied {
+		if push != nil && *push == record.PushApplied {
 			now.Status, now.Runs, now.SyncedAt = l.Status, l.Runs, l.SyncedAt
 		}
 	})

@@ -205,9 +205,9 @@ func TestFaults(t *testing.T) {
 		{fault: sandbox.FaultReset},
 		{fault: sandbox.FaultTruncated},
 		{fault: sandbox.FaultWrongJSON},
-		{fault: sandbox.FaultDuplicatePage, want: connection.Drift, code: "missing_rows"},
-		{fault: sandbox.FaultSkipPage, want: connection.Drift, code: "missing_rows"},
-		{fault: sandbox.FaultDriftingTotal, want: connection.Drift, code: "changed_total"},
+		{fault: sandbox.FaultDuplicatePage, want: connection.PagesDisagree, code: "missing_rows"},
+		{fault: sandbox.FaultSkipPage, want: connection.PagesDisagree, code: "missing_rows"},
+		{fault: sandbox.FaultDriftingTotal, want: connection.PagesDisagree, code: "changed_total"},
 		{fault: sandbox.FaultExpiredToken, want: connection.Expired, code: "ACCESS_TOKEN_EXPIRED"},
 		// Only a refresh reports that access was revoked.
 		{fault: sandbox.FaultRevokedToken, want: connection.Expired, code: "ACCESS_TOKEN_TYPE_UNSUPPORTED"},

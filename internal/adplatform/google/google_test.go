@@ -466,8 +466,8 @@ func TestInconsistentReports(t *testing.T) {
 				return nil
 			})
 			if test.want == nil {
-				if connection.ClassOf(err) != connection.Drift {
-					t.Errorf("got %v want %s", err, connection.Drift)
+				if connection.ClassOf(err) != connection.PagesDisagree {
+					t.Errorf("got %v want %s", err, connection.PagesDisagree)
 				}
 				return
 			}

@@ -24,7 +24,7 @@ func (g SeenRows[K]) Add(key K, v fact.Values) (bool, error) {
 
 // ReportChanged returns the error of a report that changed while it was read.
 func ReportChanged(code, message string) error {
-	return &connection.Error{Class: connection.Drift, Code: code, Message: message}
+	return &connection.Error{Class: connection.PagesDisagree, Code: code, Message: message}
 }
 
 // MalformedAnswer returns the error of an answer with unexpected content.

@@ -140,7 +140,7 @@ func retryTime(message string, now time.Time) time.Time {
 }
 
 func reportChanged(message string) error {
-	return &connection.Error{Class: connection.Drift, Code: "paging_drift", Message: message}
+	return &connection.Error{Class: connection.PagesDisagree, Code: "paging_drift", Message: message}
 }
 
 // Accounts implements connection.Client.

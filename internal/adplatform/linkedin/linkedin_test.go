@@ -363,7 +363,7 @@ func TestDuplicateRows(t *testing.T) {
 	if rows, err := readMetrics(t, `{"elements":[`+one+","+one+`]}`); err != nil || len(rows) != 1 || rows[0].Values.V[fact.Clicks] != 1 {
 		t.Errorf("the same again: got %v (%v) want one row", rows, err)
 	}
-	if _, err := readMetrics(t, `{"elements":[`+one+","+two+`]}`); err == nil || connection.ClassOf(err) != connection.Drift {
+	if _, err := readMetrics(t, `{"elements":[`+one+","+two+`]}`); err == nil || connection.ClassOf(err) != connection.PagesDisagree {
 		t.Errorf("another again: got %v want drift", err)
 	}
 	if _, err := readMetrics(t, `{"elements":[`+strings.Repeat(one+",", 14_999)+one+`]}`); err == nil || connection.ClassOf(err) != connection.TooLarge {
@@ -421,7 +421,7 @@ func TestEntities(t *testing.T) {
 	}
 	for _, fault := range []string{sandbox.FaultSkipPage, sandbox.FaultDriftingTotal} {
 		w.addFault(t, sandbox.FaultRule{Fault: fault, Count: new(1)})
-		if _, err := w.client.Entities(t.Context(), w.access, w.account.ID); connection.ClassOf(err) != connection.Drift {
+		if _, err := w.client.Entities(t.Context(), w.access, w.account.ID); connection.ClassOf(err) != connection.PagesDisagree {
 			t.Errorf("%s: got %v want drift", fault, err)
 		}
 	}

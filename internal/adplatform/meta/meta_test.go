@@ -272,9 +272,9 @@ func TestFaults(t *testing.T) {
 		{sandbox.FaultVersionSunset, 1, connection.Sunset},
 		{sandbox.FaultAccountDisabled, 1, connection.Forbidden},
 		{sandbox.FaultDuplicatePage, 1, ""},
-		{sandbox.FaultDuplicatePage, 0, connection.Drift},
-		{sandbox.FaultSkipPage, 1, connection.Drift},
-		{sandbox.FaultDriftingTotal, 1, connection.Drift},
+		{sandbox.FaultDuplicatePage, 0, connection.PagesDisagree},
+		{sandbox.FaultSkipPage, 1, connection.PagesDisagree},
+		{sandbox.FaultDriftingTotal, 1, connection.PagesDisagree},
 		{sandbox.FaultTooLarge, 1, ""},
 		{sandbox.FaultTooLarge, 0, connection.TooLarge},
 	} {

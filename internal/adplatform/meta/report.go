@@ -42,7 +42,7 @@ func newReportReader(q connection.Report, each func([]fact.Row) error) *reportRe
 }
 
 func reportChanged(message string) *connection.Error {
-	return &connection.Error{Class: connection.Drift, Code: "paging_drift", Message: message}
+	return &connection.Error{Class: connection.PagesDisagree, Code: "paging_drift", Message: message}
 }
 
 // addPage adds a page. It skips duplicate rows and returns an error if one has

@@ -178,7 +178,7 @@ func readPages[T any](ctx context.Context, c *Client, access string, call transp
 }
 
 func reportChanged(message string) error {
-	return &connection.Error{Class: connection.Drift, Code: "paging_drift", Message: message}
+	return &connection.Error{Class: connection.PagesDisagree, Code: "paging_drift", Message: message}
 }
 
 // account is an advertiser.

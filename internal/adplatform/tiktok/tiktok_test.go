@@ -175,9 +175,9 @@ func TestPages(t *testing.T) {
 	}{
 		{sandbox.FaultDuplicatePage, connection.LevelAd, ""},
 		{sandbox.FaultDuplicatePage, connection.LevelGeo, ""},
-		{sandbox.FaultSkipPage, connection.LevelAd, connection.Drift},
-		{sandbox.FaultSkipPage, connection.LevelDevice, connection.Drift},
-		{sandbox.FaultDriftingTotal, connection.LevelAd, connection.Drift},
+		{sandbox.FaultSkipPage, connection.LevelAd, connection.PagesDisagree},
+		{sandbox.FaultSkipPage, connection.LevelDevice, connection.PagesDisagree},
+		{sandbox.FaultDriftingTotal, connection.LevelAd, connection.PagesDisagree},
 	} {
 		t.Run(fmt.Sprint(test.fault, test.level), func(t *testing.T) {
 			t.Parallel()
@@ -212,8 +212,8 @@ func TestChangedDuplicateRows(t *testing.T) {
 			`"page_info":{"total_number":2,"total_page":2}}}`, page)
 	})
 	err := c.Report(t.Context(), connection.Credentials{}, connection.Report{Level: connection.LevelCampaign}, func([]fact.Row) error { return nil })
-	if err == nil || connection.ClassOf(err) != connection.Drift {
-		t.Errorf("got %v want %s", err, connection.Drift)
+	if err == nil || connection.ClassOf(err) != connection.PagesDisagree {
+		t.Errorf("got %v want %s", err, connection.PagesDisagree)
 	}
 }
 
@@ -377,7 +377,7 @@ func TestEntities(t *testing.T) {
 	}
 	for _, fault := range []string{sandbox.FaultSkipPage, sandbox.FaultDriftingTotal} {
 		w.addFault(t, sandbox.FaultRule{Fault: fault, Count: new(1)})
-		if _, err := w.client.Entities(t.Context(), w.access, w.account.ID); connection.ClassOf(err) != connection.Drift {
+		if _, err := w.client.Entities(t.Context(), w.access, w.account.ID); connection.ClassOf(err) != connection.PagesDisagree {
 			t.Errorf("%s: got %v want drift", fault, err)
 		}
 	}

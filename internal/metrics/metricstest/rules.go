@@ -23,34 +23,34 @@ var (
 	monday = clock.MakeDate(2026, 11, 2)
 )
 
-// trial is a test of one rule on an empty engine.
-type trial struct {
+// ruleTest is a test of one rule on an empty engine.
+type ruleTest struct {
 	*testing.T
 	e metrics.Engine
 }
 
 // rules are the rules for every engine. Each runs on an empty one.
-var rules = map[string]func(trial){
-	"Nothing":              trial.nothing,
-	"UnknownIsNotZero":     trial.unknownIsNotZero,
-	"Reach":                trial.reach,
-	"Rounding":             trial.rounding,
-	"MissingRate":          trial.missingRate,
-	"DenyingKeepsNulls":    trial.denyingKeepsNulls,
-	"Tags":                 trial.tags,
-	"LinkedLater":          trial.linkedLater,
-	"LinkedByHand":         trial.linkedByHand,
-	"FamiliesAreApart":     trial.familiesAreApart,
-	"ReplaceEmptiesWindow": trial.replaceEmptiesWindow,
-	"UndoChains":           trial.undoChains,
-	"NewerStays":           trial.newerStays,
-	"Workspaces":           trial.workspacesAreApart,
-	"Buckets":              trial.bucketsBegin,
-	"TooLarge":             trial.tooLarge,
-	"TooMany":              trial.tooMany,
-	"Hostile":              trial.hostile,
-	"Cancelled":            trial.cancelled,
-	"Generation":           trial.generation,
+var rules = map[string]func(ruleTest){
+	"Nothing":              ruleTest.nothing,
+	"UnknownIsNotZero":     ruleTest.unknownIsNotZero,
+	"Reach":                ruleTest.reach,
+	"Rounding":             ruleTest.rounding,
+	"MissingRate":          ruleTest.missingRate,
+	"DenyingKeepsNulls":    ruleTest.denyingKeepsNulls,
+	"Tags":                 ruleTest.tags,
+	"LinkedLater":          ruleTest.linkedLater,
+	"LinkedByHand":         ruleTest.linkedByHand,
+	"FamiliesAreApart":     ruleTest.familiesAreApart,
+	"ReplaceEmptiesWindow": ruleTest.replaceEmptiesWindow,
+	"UndoChains":           ruleTest.undoChains,
+	"NewerStays":           ruleTest.newerStays,
+	"Workspaces":           ruleTest.workspacesAreApart,
+	"Buckets":              ruleTest.bucketsBegin,
+	"TooLarge":             ruleTest.tooLarge,
+	"TooMany":              ruleTest.tooMany,
+	"Hostile":              ruleTest.hostile,
+	"Cancelled":            ruleTest.cancelled,
+	"Generation":           ruleTest.generation,
 }
 
 // fact1 is a base row with one measure.
@@ -60,7 +60,7 @@ func fact1(s *fact.Source, d clock.Date, campaign fact.Entity, m fact.Measure, n
 	return r
 }
 
-func (t trial) write(b *fact.Batch) {
+func (t ruleTest) write(b *fact.Batch) {
 	t.Helper()
 	if b.Workspace == "" {
 		b.Workspace = space1
@@ -70,19 +70,19 @@ func (t trial) write(b *fact.Batch) {
 	}
 }
 
-func (t trial) writeRows(rows ...fact.Row) {
+func (t ruleTest) writeRows(rows ...fact.Row) {
 	t.Helper()
 	t.write(&fact.Batch{Rows: rows})
 }
 
-func (t trial) mirror(records ...fact.Record) {
+func (t ruleTest) mirror(records ...fact.Record) {
 	t.Helper()
 	if err := t.e.Mirror(t.Context(), space1, records, 1000); err != nil {
 		t.Fatalf("mirror: %v", err)
 	}
 }
 
-func (t trial) undo(imported ident.ID, want int64) {
+func (t ruleTest) undo(imported ident.ID, want int64) {
 	t.Helper()
 	got, err := t.e.Undo(t.Context(), space1, imported)
 	if err != nil || got != want {
@@ -122,7 +122,7 @@ func in(c money.Currency, rates ...analytics.Rate) func(*analytics.Plan) {
 	return func(p *analytics.Plan) { p.Currency, p.Rates = c, rates }
 }
 
-func (t trial) query(p *analytics.Plan) []analytics.Group {
+func (t ruleTest) query(p *analytics.Plan) []analytics.Group {
 	t.Helper()
 	groups, err := t.e.Query(t.Context(), p)
 	if err != nil {
@@ -132,7 +132,7 @@ func (t trial) query(p *analytics.Plan) []analytics.Group {
 }
 
 // wants compares the result of a plan without granularity.
-func (t trial) wants(what string, p *analytics.Plan, want ...analytics.Group) {
+func (t ruleTest) wants(what string, p *analytics.Plan, want ...analytics.Group) {
 	t.Helper()
 	if d := Diff(t.query(p), want); d != "" {
 		t.Errorf("%s:\n%s", what, d)
@@ -150,7 +150,7 @@ func known(n int64, values ...analytics.Value) analytics.Group {
 	return one(analytics.Sum{N: n, Known: true}, values...)
 }
 
-func (t trial) nothing() {
+func (t ruleTest) nothing() {
 	t.wants("no workspace", plan(fact.Clicks))
 	if got := state(t.T, t.e, space1); !reflect.DeepEqual(got, analytics.State{}) {
 		t.Errorf("state of nothing: got %+v", got)
@@ -161,7 +161,7 @@ func (t trial) nothing() {
 	t.wants("an empty window by channel", plan(fact.Clicks, by("channel")))
 }
 
-func (t trial) unknownIsNotZero() {
+func (t ruleTest) unknownIsNotZero() {
 	t.writeRows(fact1(euro, monday, fact.Entity{ExternalID: "c"}, fact.Clicks, 0))
 	t.wants("zero is known", plan(fact.Clicks), total(0))
 	t.wants("an unknown measure has no sum", plan(fact.Leads), one(analytics.Sum{}))
@@ -169,7 +169,7 @@ func (t trial) unknownIsNotZero() {
 	t.wants("what one told is", plan(fact.Leads), total(3))
 }
 
-func (t trial) reach() {
+func (t ruleTest) reach() {
 	t.writeRows(fact1(euro, monday, fact.Entity{ExternalID: "c"}, fact.Reach, 7))
 	t.wants("one row", plan(fact.Reach), total(7))
 	t.writeRows(fact1(euro, monday+1, fact.Entity{ExternalID: "c"}, fact.Clicks, 1))
@@ -180,7 +180,7 @@ func (t trial) reach() {
 		one(analytics.Sum{Mixed: true}, analytics.Value{Null: true, External: "c"}), one(analytics.Sum{}, analytics.Value{Null: true, External: "d"}))
 }
 
-func (t trial) rounding() {
+func (t ruleTest) rounding() {
 	for i, test := range []struct{ amount, over, under, want int64 }{
 		{1, 1, 2, 1},
 		{-1, 1, 2, -1},
@@ -207,7 +207,7 @@ func (t trial) rounding() {
 	t.wants("no conversion", plan(fact.Revenue, in("USD")), total(2))
 }
 
-func (t trial) missingRate() {
+func (t ruleTest) missingRate() {
 	t.writeRows(fact1(dollar, monday, fact.Entity{ExternalID: "a"}, fact.Spend, 10), fact1(euro, monday, fact.Entity{ExternalID: "a"}, fact.Spend, 5),
 		fact1(dollar, monday+1, fact.Entity{ExternalID: "a"}, fact.Clicks, 4), fact1(dollar, monday+2, fact.Entity{ExternalID: "a"}, fact.Spend, 0))
 	rate := analytics.Rate{Currency: "USD", Date: monday, Over: 2, Under: 1}
@@ -218,7 +218,7 @@ func (t trial) missingRate() {
 	t.wants("clicks need none", plan(fact.Clicks), total(4))
 }
 
-func (t trial) denyingKeepsNulls() {
+func (t ruleTest) denyingKeepsNulls() {
 	named := fact1(euro, monday, fact.Entity{ExternalID: "a", Name: "50% of A_B"}, fact.Clicks, 1)
 	bare := fact1(euro, monday, fact.Entity{ExternalID: "b"}, fact.Clicks, 10)
 	none := fact1(euro, monday, fact.Entity{}, fact.Clicks, 100)
@@ -253,7 +253,7 @@ func (t trial) denyingKeepsNulls() {
 	}
 }
 
-func (t trial) tags() {
+func (t ruleTest) tags() {
 	t.writeRows(fact1(euro, monday, fact.Entity{ExternalID: "a", Record: "cmp_1"}, fact.Clicks, 1),
 		fact1(euro, monday, fact.Entity{ExternalID: "b", Record: "cmp_2"}, fact.Clicks, 10), fact1(euro, monday, fact.Entity{ExternalID: "c"}, fact.Clicks, 100))
 	t.mirror(fact.Record{ID: "cmp_1", Kind: fact.KindCampaign, Name: "One", Tags: []string{"x", "y", "x"}}, fact.Record{ID: "cmp_2", Kind: fact.KindCampaign, Name: "Two", Tags: []string{"y"}})
@@ -268,7 +268,7 @@ func (t trial) tags() {
 	t.wants("tags gone", plan(fact.Clicks, by("tag")), known(10, y), known(101, null))
 }
 
-func (t trial) replaceEmptiesWindow() {
+func (t ruleTest) replaceEmptiesWindow() {
 	a, b := fact.Entity{ExternalID: "a"}, fact.Entity{ExternalID: "b"}
 	geo := fact1(euro, monday, a, fact.Clicks, 5)
 	geo.Family, geo.Country = fact.Geo, "DE"
@@ -295,7 +295,7 @@ func (t trial) replaceEmptiesWindow() {
 	}
 }
 
-func (t trial) undoChains() {
+func (t ruleTest) undoChains() {
 	a := fact.Entity{ExternalID: "a"}
 	window := []fact.Window{{Source: euro, First: monday - 5, Last: monday + 5}}
 	for _, replace := range [][]fact.Window{nil, window} {
@@ -316,7 +316,7 @@ func (t trial) undoChains() {
 	}
 }
 
-func (t trial) newerStays() {
+func (t ruleTest) newerStays() {
 	a := fact.Entity{ExternalID: "a"}
 	t.writeRows(fact1(euro, monday, a, fact.Clicks, 1))
 	t.write(&fact.Batch{Import: "imp_b", Rows: []fact.Row{fact1(euro, monday, a, fact.Clicks, 2), fact1(euro, monday+1, a, fact.Clicks, 20)}})
@@ -338,7 +338,7 @@ func (t trial) newerStays() {
 	t.wants("emptied after the import", plan(fact.Clicks))
 }
 
-func (t trial) workspacesAreApart() {
+func (t ruleTest) workspacesAreApart() {
 	row := fact1(euro, monday, fact.Entity{ExternalID: "a", Record: "cmp_1"}, fact.Clicks, 1)
 	t.writeRows(row)
 	t.write(&fact.Batch{Workspace: space2, Import: "imp_1", Rows: []fact.Row{fact1(euro, monday, fact.Entity{ExternalID: "a", Name: "Two"}, fact.Clicks, 10)}})
@@ -351,7 +351,7 @@ func (t trial) workspacesAreApart() {
 	t.wants("an import of another workspace", other, known(10, analytics.Value{Null: true, External: "a", Label: "Two"}))
 }
 
-func (t trial) bucketsBegin() {
+func (t ruleTest) bucketsBegin() {
 	for _, day := range []clock.Date{clock.MakeDate(2023, 12, 31), clock.MakeDate(2024, 2, 29), clock.MakeDate(2025, 6, 30), clock.MakeDate(1969, 12, 28), 0} {
 		t.writeRows(fact1(euro, day, fact.Entity{}, fact.Clicks, 1))
 		for _, g := range analytics.Granularities {
@@ -365,7 +365,7 @@ func (t trial) bucketsBegin() {
 	}
 }
 
-func (t trial) tooLarge() {
+func (t ruleTest) tooLarge() {
 	var rows []fact.Row
 	for i := range 9500 {
 		rows = append(rows, fact1(euro, monday+clock.Date(i%90), fact.Entity{ExternalID: string(rune('a' + i/90%100))}, fact.Spend, fact.MaxValue))
@@ -393,7 +393,7 @@ func (t trial) tooLarge() {
 	t.wants("what fits beside what does not", p, known(180*fact.MaxValue, analytics.Value{ID: "cmp_small"}), one(analytics.Sum{}, analytics.Value{ID: "cmp_large"}))
 }
 
-func (t trial) tooMany() {
+func (t ruleTest) tooMany() {
 	var rows []fact.Row
 	for i := range 10 {
 		rows = append(rows, fact1(euro, monday+clock.Date(i), fact.Entity{}, fact.Clicks, 1))
@@ -411,7 +411,7 @@ func (t trial) tooMany() {
 }
 
 // hostile writes every odd text to every field with text, and queries it.
-func (t trial) hostile() {
+func (t ruleTest) hostile() {
 	naive := NewNaive()
 	ops := []analytics.Op{analytics.Equal, analytics.NotIn, analytics.Contains, analytics.StartsWith, analytics.AtMost}
 	for i, s := range append(slices.Clip(odd), "') OR 1=1 --", "\x00", "a\x00b", "%", "_", "null", "{}", "[]", "🙂", "\u202e", "COPY base TO '/tmp/x'") {
@@ -449,7 +449,7 @@ func (t trial) hostile() {
 	t.wants("what is no text", p, total(1))
 }
 
-func (t trial) cancelled() {
+func (t ruleTest) cancelled() {
 	t.writeRows(fact1(euro, monday, fact.Entity{}, fact.Clicks, 1))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -462,7 +462,7 @@ func (t trial) cancelled() {
 	t.wants("nothing has changed", plan(fact.Clicks), total(1))
 }
 
-func (t trial) generation() {
+func (t ruleTest) generation() {
 	last := state(t.T, t.e, space1).Generation
 	for name, change := range map[string]func(){
 		"write": func() {

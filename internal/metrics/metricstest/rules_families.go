@@ -7,7 +7,7 @@ import (
 
 // familiesAreApart: facts by device are in no other family, and the state has the
 // days of each family.
-func (t trial) familiesAreApart() {
+func (t ruleTest) familiesAreApart() {
 	mobile := fact1(euro, monday, fact.Entity{ExternalID: "c"}, fact.Spend, 5)
 	mobile.Family, mobile.Device = fact.Device, "mobile"
 	t.writeRows(mobile)

@@ -6,7 +6,7 @@ import (
 	"fanfare/internal/ident"
 )
 
-func (t trial) linkedLater() {
+func (t ruleTest) linkedLater() {
 	t.writeRows(fact1(euro, monday, fact.Entity{ExternalID: "7", Name: "Theirs"}, fact.Clicks, 1), fact1(dollar, monday, fact.Entity{ExternalID: "8", Name: "Another"}, fact.Clicks, 10),
 		fact1(euro, monday, fact.Entity{}, fact.Clicks, 100))
 	nothing := analytics.Value{Null: true}
@@ -26,7 +26,7 @@ func (t trial) linkedLater() {
 	t.wants("by our id alone", plan(fact.Clicks, by("campaign_id"), where("campaign_id", analytics.Equal, "cmp_1")), known(111_011, analytics.Value{ID: "cmp_1", Label: "Ours"}))
 }
 
-func (t trial) linkedByHand() {
+func (t ruleTest) linkedByHand() {
 	t.writeRows(fact1(euro, monday, fact.Entity{ExternalID: "7", Name: "Theirs"}, fact.Clicks, 1), fact1(euro, monday, fact.Entity{ExternalID: "8", Name: "Another"}, fact.Clicks, 10))
 	link := func(external string, record ident.ID) {
 		t.write(&fact.Batch{Links: []fact.Link{{Connection: euro.Connection, Kind: fact.KindCampaign, Entity: fact.Entity{ExternalID: external, Record: record}}}})

@@ -39,7 +39,7 @@ func Run(t *testing.T, open func(t testing.TB) metrics.Engine) {
 	for name, rule := range rules {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			rule(trial{t, open(t)})
+			rule(ruleTest{t, open(t)})
 		})
 	}
 	t.Run("DumpAndFill", func(t *testing.T) {

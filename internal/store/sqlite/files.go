@@ -29,13 +29,13 @@ type openFile struct {
 }
 
 // Parts of the files that every write changes: the header of the database has
-// the stamp, the header of the log its salts, and the header of a frame of the
+// the checkpoint id, the header of the log its salts, and the header of a frame of the
 // log the checksum of everything before it.
 const (
-	headerBytes      = 100
-	stampOffset      = 60
-	logHeaderBytes   = 32
-	frameHeaderBytes = 24
+	headerBytes        = 100
+	checkpointIDOffset = 60
+	logHeaderBytes     = 32
+	frameHeaderBytes   = 24
 )
 
 // openFiles opens the files that SQLite has open. SQLite creates the log when
@@ -144,16 +144,16 @@ func (e *Engine) noteOverwritten(f *openFile) error {
 	return *e.overwritten.Load()
 }
 
-// The stamp is a random number in the header of the database that every
-// checkpoint changes. The log has the stamp of the database file that it
+// The checkpoint id is a random number in the header of the database that every
+// checkpoint changes. The log has the id of the database file that it
 // continues (setting application_id) and the one that the next checkpoint
 // writes (setting user_version). So a file beside the log of another one, or of
 // another state of it, is recognized when it is opened.
 
-// stamp returns the stamp in the database file itself.
-func (f *openFile) stamp() int32 {
+// checkpointID returns the id in the database file itself.
+func (f *openFile) checkpointID() int32 {
 	var b [4]byte
-	if _, err := f.file.ReadAt(b[:], stampOffset); err != nil {
+	if _, err := f.file.ReadAt(b[:], checkpointIDOffset); err != nil {
 		return 0 // a new file
 	}
 	return int32(binary.BigEndian.Uint32(b[:]))
@@ -162,7 +162,7 @@ func (f *openFile) stamp() int32 {
 // matchLog returns store.ErrOverwritten if the log does not belong to the
 // database file.
 func (e *Engine) matchLog(c *conn) error {
-	have := e.main.stamp()
+	have := e.main.checkpointID()
 	for _, setting := range []string{"PRAGMA user_version", "PRAGMA application_id"} {
 		rows, err := c.query(setting)
 		if err != nil {

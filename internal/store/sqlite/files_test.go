@@ -300,7 +300,7 @@ func TestLogAfterCrash(t *testing.T) {
 	if err := e.Write(t.Context(), func(tx store.Tx) error { return tx.Script("CREATE TABLE large (doc TEXT)") }); err != nil {
 		t.Fatal(err)
 	}
-	stamps := map[int32]bool{}
+	ids := map[int32]bool{}
 	for i := range 4 {
 		if i%2 == 1 { // above the length of the log that starts a checkpoint
 			err := e.Write(t.Context(), func(tx store.Tx) error {
@@ -316,7 +316,7 @@ func TestLogAfterCrash(t *testing.T) {
 			if err := e.Write(t.Context(), func(store.Tx) error { return nil }); err != nil {
 				t.Fatal(err)
 			}
-			stamps[e.main.stamp()] = true
+			ids[e.main.checkpointID()] = true
 			copied := filepath.Join(t.TempDir(), "fanfare.db")
 			overwrite(t, copied, read(t, path))
 			overwrite(t, copied+"-wal", read(t, path+"-wal"))
@@ -332,8 +332,8 @@ func TestLogAfterCrash(t *testing.T) {
 			}
 		}
 	}
-	if len(stamps) != 3 {
-		t.Errorf("the file had %d stamps, want one for each of 2 checkpoints and none before", len(stamps))
+	if len(ids) != 3 {
+		t.Errorf("the file had %d ids, want one for each of 2 checkpoints and none before", len(ids))
 	}
 	if err := e.Close(); err != nil {
 		t.Error(err)

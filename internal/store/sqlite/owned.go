@@ -18,23 +18,23 @@ type owned struct {
 	// restarts reports that the next write may restart the log, because a
 	// checkpoint ran.
 	restarts bool
-	// unstamped reports that the log does not have the stamp of the database
+	// logLacksID reports that the log does not have the checkpoint id of the database
 	// file yet.
-	unstamped bool
+	logLacksID bool
 }
 
 // beginTx begins a transaction. It returns an error if another program has
 // written to the files. The first transaction after a checkpoint writes the
-// stamp of the database file into the log.
+// checkpoint id of the database file into the log.
 func (w *writer) beginTx() error {
 	if err := w.engine.intact(); err != nil {
 		return err
 	}
 	w.owned.before = w.engine.log.written.Swap(nil)
-	if _, err := w.conn.exec("BEGIN IMMEDIATE"); err != nil || !w.owned.unstamped {
+	if _, err := w.conn.exec("BEGIN IMMEDIATE"); err != nil || !w.owned.logLacksID {
 		return err
 	}
-	return w.conn.script(fmt.Sprintf("PRAGMA application_id = %d", w.engine.main.stamp()))
+	return w.conn.script(fmt.Sprintf("PRAGMA application_id = %d", w.engine.main.checkpointID()))
 }
 
 // noteLog records the log after a transaction. It returns store.ErrOverwritten
@@ -50,7 +50,7 @@ func (w *writer) noteLog() error {
 	}
 	o.before = nil
 	if n := w.conn.walCommits(); n != o.commits {
-		o.commits, o.frames, o.restarts, o.unstamped = n, w.conn.walFrames(), false, false
+		o.commits, o.frames, o.restarts, o.logLacksID = n, w.conn.walFrames(), false, false
 	}
 	parts := []datadir.Part{{Length: logHeaderBytes}}
 	if n := int64(o.frames); n > 0 {
@@ -61,28 +61,28 @@ func (w *writer) noteLog() error {
 }
 
 // checkpoint moves the pages that no reader needs from the log to the database
-// file, which gets a new stamp. It writes nothing to a file that another
+// file, which gets a new id. It writes nothing to a file that another
 // program has written to.
 func (w *writer) checkpoint() {
 	main := w.engine.main
-	if w.stamp(); w.engine.intact() != nil {
+	if w.changeCheckpointID(); w.engine.intact() != nil {
 		return
 	}
 	main.written.Store(nil)
 	w.conn.checkpoint()
 	main.recordWritten(datadir.Part{Length: headerBytes})
-	w.owned.restarts, w.owned.unstamped = true, true
+	w.owned.restarts, w.owned.logLacksID = true, true
 }
 
-// stamp commits a new stamp. Without it, as on a full disk, an earlier state of
-// the database file may pass for the current one.
-func (w *writer) stamp() {
+// changeCheckpointID commits a new checkpoint id. Without it, as on a full disk,
+// an earlier state of the database file may pass for the current one.
+func (w *writer) changeCheckpointID() {
 	if w.engine.damage.found() != nil {
 		return
 	}
 	err := w.beginTx()
 	if err == nil {
-		err = w.conn.script(fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT", w.engine.main.stamp(), rand.Int32()))
+		err = w.conn.script(fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT", w.engine.main.checkpointID(), rand.Int32()))
 	}
 	if err != nil {
 		w.rollback()
@@ -94,7 +94,7 @@ func (w *writer) stamp() {
 // change files that another program has written to.
 func (w *writer) emptyLog() error {
 	if info, err := w.engine.log.file.Stat(); err == nil && info.Size() > 0 {
-		w.stamp()
+		w.changeCheckpointID()
 	}
 	if err := w.engine.intact(); err != nil {
 		w.conn.keepLog()

@@ -72,7 +72,7 @@ type writer struct {
 func newWriter(e *Engine, c *conn, maxBatch int, r *reserve) *writer {
 	w := &writer{
 		engine: e, conn: c, maxBatch: maxBatch, checkpointAt: checkpointFrames, reserve: r,
-		queue: make(chan *request, queueLength), done: make(chan struct{}), owned: owned{restarts: true, unstamped: true},
+		queue: make(chan *request, queueLength), done: make(chan struct{}), owned: owned{restarts: true, logLacksID: true},
 	}
 	go w.loop()
 	return w

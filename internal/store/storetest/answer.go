@@ -103,7 +103,7 @@ func (a *Answer) Record() (members map[string]any) {
 // encoded.
 func Sent(t testing.TB, v any) *body.Value {
 	t.Helper()
-	object, err := body.FromGo(v)
+	object, err := body.ValueOf(v)
 	if text, ok := v.(string); ok {
 		object = &body.Value{}
 		*object, err = body.Parse([]byte(text))

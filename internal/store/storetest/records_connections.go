@@ -56,7 +56,7 @@ func (w *Fixture) connectionSteps() []Step {
 			tries++
 			cause := w.Cause()
 			cause.Idempotency = &record.Idempotency{Key: fmt.Sprintf("connection-%d", tries), Fingerprint: "f", Status: 200}
-			return s.Fed(ctx, cause, feed.Connection, connection.Fed{First: 20_000, Last: 20_010, Rows: 3, Answer: []byte(`{}`)})
+			return s.RecordFeed(ctx, cause, feed.Connection, connection.FeedResult{First: 20_000, Last: 20_010, Rows: 3, Answer: []byte(`{}`)})
 		}},
 		{"connection.claim", false, func(ctx context.Context) (err error) {
 			claimed, err = jobs.Claim(ctx, w.Now().Add(11*time.Minute), w.Now().Add(12*time.Minute), 5)
@@ -210,7 +210,7 @@ func recordsSourceRace(t *testing.T, w *Fixture) {
 			return
 		}
 		day := clock.Date(20_000 + i)
-		if err := s.Fed(t.Context(), w.Cause(), feeds[i].Connection, connection.Fed{First: day, Last: day, Rows: 1}); err != nil {
+		if err := s.RecordFeed(t.Context(), w.Cause(), feeds[i].Connection, connection.FeedResult{First: day, Last: day, Rows: 1}); err != nil {
 			t.Error(err)
 		}
 	})

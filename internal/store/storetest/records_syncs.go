@@ -99,7 +99,7 @@ func (w *Fixture) syncSteps() []Step {
 			}
 			c.Sync.State, c.Sync.CurrentRunID, c.Private.Queue = connection.SyncRunning, &run, nil
 			c.Touch(w.Now(), 0)
-			r.Status, r.Plan = connection.RunRunning, []connection.Slice{{Account: "1", Entities: true}}
+			r.Status, r.Plan = connection.RunRunning, []connection.SyncPart{{Account: "1", Entities: true}}
 			r.Touch(w.Now(), 1)
 			return apply(ctx, w.applied(c, r, "sync.started"))
 		}},
@@ -144,7 +144,7 @@ func (w *Fixture) syncSteps() []Step {
 			return w.DB.Links().Put(ctx, id, []connection.Link{l}, []byte(`{}`), record.Save{Cause: cause, At: w.Now()})
 		}},
 		{"link.pushed", false, func(ctx context.Context) error {
-			l, push := w.link(id, "1", "a"), connection.PushPending
+			l, push := w.link(id, "1", "a"), record.PushPending
 			linked := ident.ID("cmp_1")
 			l.RecordID = &linked
 			noted, err := w.DB.Links().Pushed(ctx, w.Workspace, &l, &push, nil)
@@ -264,7 +264,7 @@ func recordsRuns(t *testing.T, w *Fixture) {
 	if run.Plan != nil || run.Stored().Stamp != d.Stamp {
 		t.Errorf("got plan %v and stamp %v want none and %v", run.Plan, run.Stored().Stamp, d.Stamp)
 	}
-	run.Plan = []connection.Slice{{Account: "1", Family: fact.Base, First: friday - 1, Last: friday, Status: "pending", Error: &connection.RunError{Class: "rate"}}}
+	run.Plan = []connection.SyncPart{{Account: "1", Family: fact.Base, First: friday - 1, Last: friday, Status: "pending", Error: &connection.RunError{Class: "rate"}}}
 	run.Touch(w.Now(), 1)
 	_, err = w.DB.Connections().Apply(t.Context(), w.applied(nil, run, "sync.started"))
 	w.must(err)
@@ -346,7 +346,7 @@ func recordsLinks(t *testing.T, w *Fixture) {
 	wants("at first", []string{"a", "b", "c", "d"}, all())
 
 	a := w.link(id, "1", "a")
-	linked, pause, push := ident.ID("cmp_1"), false, connection.PushApplied
+	linked, pause, push := ident.ID("cmp_1"), false, record.PushApplied
 	a.RecordID, a.Wanted, a.Push, a.Runs = &linked, &pause, &push, false
 	w.must(s.Put(t.Context(), id, []connection.Link{a}, nil, w.Save()))
 	c := w.link(id, "1", "c")
@@ -360,7 +360,7 @@ func recordsLinks(t *testing.T, w *Fixture) {
 
 	got, err := s.OfRecord(t.Context(), w.Workspace, linked)
 	w.must(err)
-	drifted := connection.PushDrifted
+	drifted := record.PushDrifted
 	look.RecordID, look.Wanted, look.Push = &linked, &pause, &drifted
 	if diff := cmp.Diff([]connection.Link{look, c}, got); diff != "" {
 		t.Errorf("links differ (-want +got):\n%s", diff)
