@@ -3,7 +3,6 @@ package clickhouse
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"slices"
 	"time"
 
@@ -15,8 +14,6 @@ import (
 )
 
 const (
-	// cleanEvery is how often a node deletes facts that no longer count.
-	cleanEvery = time.Hour
 	// keepReplacedFor is how long replaced facts stay at least. A query takes at
 	// most maxTime.
 	keepReplacedFor = 2 * time.Hour
@@ -27,21 +24,6 @@ const (
 	// statement in ClickHouse Keeper, which accepts 1 MB.
 	maxRemoved = 20_000
 )
-
-func (e *Engine) cleanHourly(ctx context.Context) {
-	tick := time.NewTicker(cleanEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			if err := e.Clean(ctx); err != nil && ctx.Err() == nil {
-				slog.Warn("clickhouse cleaning failed", "error", err)
-			}
-		}
-	}
-}
 
 // Clean deletes facts that no longer count: of slots that were replaced more than
 // two hours ago, and of writes that failed. One node cleans at a time, and none

@@ -109,7 +109,7 @@ func open(ctx context.Context, url string, o Options) (*Engine, error) {
 	}
 	var cleaning context.Context
 	cleaning, e.stop = context.WithCancel(context.WithoutCancel(ctx))
-	e.clean.Go(func() { e.cleanHourly(cleaning) })
+	e.clean.Go(func() { pgtables.Hourly(cleaning, "clickhouse cleaning", e.Clean) })
 	return e, nil
 }
 

@@ -76,7 +76,9 @@ func Open(ctx context.Context, url string, o Options) (*Engine, error) {
 	}
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var dropping sync.WaitGroup
-	dropping.Go(func() { e.dropHourly(background, pool) })
+	dropping.Go(func() {
+		pgtables.Hourly(background, "dropping empty partitions of metrics", func(ctx context.Context) error { return e.dropEmptyPartitions(ctx, pool) })
+	})
 	e.close = func() {
 		stop()
 		dropping.Wait()

@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -14,29 +13,9 @@ import (
 	"fanfare/internal/pgdriver"
 )
 
-const (
-	// dropEvery is how often a node drops empty partitions.
-	dropEvery = time.Hour
-	// vacuumedBytes is the size up to which a partition is vacuumed before it is
-	// looked at. Autovacuum does that for larger ones.
-	vacuumedBytes = 64 << 20
-)
-
-// dropHourly drops empty partitions every hour until ctx ends.
-func (e *Engine) dropHourly(ctx context.Context, pool *pgxpool.Pool) {
-	tick := time.NewTicker(dropEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			if err := e.dropEmptyPartitions(ctx, pool); err != nil && ctx.Err() == nil {
-				slog.Warn("dropping empty partitions of metrics failed", "error", err)
-			}
-		}
-	}
-}
+// vacuumedBytes is the size up to which a partition is vacuumed before it is
+// looked at. Autovacuum does that for larger ones.
+const vacuumedBytes = 64 << 20
 
 const selectPartitions = `SELECT c.relname::text, pg_relation_size(c.oid) FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
 WHERE i.inhparent = $1::regclass ORDER BY c.relname`
