@@ -94,6 +94,11 @@ func (c *cli) assetsSetting(dir *datadir.Dir) string {
 	return dir.Path("assets")
 }
 
+// masterKeyFile returns the file of the master key.
+func (c *cli) masterKeyFile(dir *datadir.Dir) string {
+	return cmp.Or(c.settings.MasterKey, dir.Path("master.key"))
+}
+
 // authorityFile returns the file of the local certificate authority in
 // --tls-mode auto.
 func authorityFile(dir *datadir.Dir) string { return dir.Path("tls", "ca.pem") }
@@ -172,7 +177,7 @@ func (c *cli) openApp(ctx context.Context, dir *datadir.Dir, hsts bool, log *slo
 	a, err := app.Open(ctx, app.Config{
 		SignIn: people, Authority: authority,
 		OAuth: apps, PlatformURLs: urls, Sandbox: c.settings.Sandbox, SandboxState: dir.Path("sandbox.json"), PublicURL: c.publicURL(c.settings.Listen), HistoryDays: c.settings.HistoryDays,
-		Store: c.storeSetting(dir), Facts: dir.Path(), Metrics: c.settings.MetricsURL(), ReplacingFacts: c.replacingFacts, AcceptMasterKey: c.acceptMasterKey, Assets: c.assetsSetting(dir), MasterKey: cmp.Or(c.settings.MasterKey, dir.Path("master.key")), Limits: limits, KeepExposedKeys: c.settings.PlaintextKeyPolicy == "warn", HSTS: hsts,
+		Store: c.storeSetting(dir), Facts: dir.Path(), Metrics: c.settings.MetricsURL(), ReplacingFacts: c.replacingFacts, AcceptMasterKey: c.acceptMasterKey, Assets: c.assetsSetting(dir), MasterKey: c.masterKeyFile(dir), Limits: limits, KeepExposedKeys: c.settings.PlaintextKeyPolicy == "warn", HSTS: hsts,
 		MaxInFlight: c.settings.WorkLimit(), Progress: requestProgress, Memory: c.memory, MaxWorkspaces: c.settings.MaxWorkspaces, MaxAssetBytes: c.settings.MaxAssetGiB << 30, CachedRecords: cachedRecords, CORSOrigins: c.settings.CORSOrigins,
 		Changelog: fanfare.Changelog, Build: version, Now: now, Random: rand.Reader, Log: log,
 	})

@@ -377,7 +377,7 @@ func (d *doctor) store(ctx context.Context, dir *datadir.Dir) {
 	if pending, err := store.Pending(ctx, e); err != nil || len(pending) > 0 {
 		return // examineStore reported it
 	}
-	d.list = append(d.list, examineFiles(ctx, db, d.assetsSetting(dir)), examineConnections(ctx, db))
+	d.list = append(d.list, examineFiles(ctx, db, d.assetsSetting(dir)), d.masterKey(ctx, dir, db), examineConnections(ctx, db))
 	if url := d.settings.MetricsURL(); url != "" {
 		d.addFindings("facts", []error{factsdb.Examine(ctx, d.sharedFacts(url, dir, db))}, "they belong to the store, or none exist yet")
 		return

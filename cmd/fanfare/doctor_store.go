@@ -6,13 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strings"
 
 	"fanfare/internal/app"
 	"fanfare/internal/asset"
 	"fanfare/internal/asset/s3"
+	"fanfare/internal/datadir"
 	"fanfare/internal/ident"
+	"fanfare/internal/seal"
 	"fanfare/internal/store"
 	"fanfare/internal/storefile"
 )
@@ -183,4 +186,25 @@ func examineFacts(ctx context.Context, a *app.App) finding {
 		return finding{"facts", failure, err.Error()}
 	}
 	return finding{"facts", good, "all are readable"}
+}
+
+// masterKey reads the keyring without creating it.
+func (d *doctor) masterKey(ctx context.Context, dir *datadir.Dir, db *store.DB) finding {
+	ring, err := seal.Read(d.masterKeyFile(dir), rand.Reader)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return finding{"master key", failure, err.Error()}
+	}
+	return examineMasterKey(ctx, seal.Rotation{Ring: ring, Store: db})
+}
+
+// examineMasterKey looks for secrets that cannot be decrypted. Without them a
+// pause does not reach its platform.
+func examineMasterKey(ctx context.Context, r seal.Rotation) finding {
+	switch missing, err := r.Missing(ctx); {
+	case err != nil:
+		return finding{"master key", failure, err.Error()}
+	case len(missing) > 0:
+		return finding{"master key", failure, "missing " + strings.Join(missing, ", ") + ": " + seal.MissingFix}
+	}
+	return finding{"master key", good, "it decrypts all stored secrets"}
 }

@@ -43,6 +43,8 @@ func TestMasterKeyRotation(t *testing.T) {
 		t.Errorf("got %d %s want a run", status, body)
 	}
 	p.server.Stop()
+	p.server = nil
+	wants(t, p.examined(0)[good], "master key: it decrypts all stored secrets")
 
 	// Without its key the server still starts and reports the missing key.
 	if err := os.Remove(filepath.Join(p.data, "master.key")); err != nil {
@@ -53,5 +55,6 @@ func TestMasterKeyRotation(t *testing.T) {
 	if status, body := p.server.Call(w.APIKey, http.MethodGet, "/v1/connections/"+id, ""); status != http.StatusOK {
 		t.Errorf("got %d %s", status, body)
 	}
+	wants(t, p.examined(exitConfig)[failure], "master key: missing "+out.Active, "reconnect the platforms")
 	p.server.Stop()
 }

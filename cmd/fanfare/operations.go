@@ -175,7 +175,7 @@ func dataOperations(a *app.App) map[string]control.Op {
 			return acceptedKey{id}, err
 		}),
 		"doctor": control.NewOp(func(ctx context.Context, _ nothing, _ func(control.Progress)) ([]finding, error) {
-			return append(examineStore(ctx, a.Engine, a.DB, ""), examineAssets(ctx, a.DB, a.Files), examineConnections(ctx, a.DB), examineFacts(ctx, a)), nil
+			return append(examineStore(ctx, a.Engine, a.DB, ""), examineAssets(ctx, a.DB, a.Files), examineMasterKey(ctx, a.MasterKey), examineConnections(ctx, a.DB), examineFacts(ctx, a)), nil
 		}),
 		"audit.verify": control.NewOp(func(ctx context.Context, _ nothing, report func(control.Progress)) (store.AuditReport, error) {
 			return a.DB.VerifyAudit(ctx, func(entries int64) { report(control.Progress{Done: entries}) })

@@ -45,6 +45,10 @@ type Config struct {
 }
 
 func (c Config) open(ctx context.Context) (*duckdb.Engine, error) {
+	// DuckDB would wait for ever for the other end of a pipe.
+	if info, err := os.Stat(duckdb.Path(c.Dir)); err == nil && !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a regular file: move it away", duckdb.Path(c.Dir))
+	}
 	return duckdb.Open(ctx, c.Dir, c.options())
 }
 

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -222,6 +223,11 @@ func TestMismatchedFiles(t *testing.T) {
 		}, "does not belong to the database beside it"},
 		{"new store", func(n *node) { n.must(os.Remove(filepath.Join(n.dir, "fanfare.db"))) }, "does not belong to the database beside it"},
 		{"no facts", func(n *node) { n.must(os.Remove(filepath.Join(n.dir, "facts.duckdb"))) }, "is missing"},
+		{"a pipe", func(n *node) {
+			path := filepath.Join(n.dir, "facts.duckdb")
+			n.must(os.Remove(path))
+			n.must(syscall.Mkfifo(path, 0o600))
+		}, "cannot be opened"},
 		{"damaged mark", func(n *node) {
 			n.openStore()
 			n.must(n.db.SetFactsMark(n.t.Context(), store.FactsMark{ID: "fct_1 9z", Generation: 1}))

@@ -117,16 +117,20 @@ func (r Rotation) Used(ctx context.Context) ([]string, error) {
 // works. Features that need the secrets report that access must be granted
 // again.
 func (r Rotation) WarnMissing(ctx context.Context, log *slog.Logger) error {
+	missing, err := r.Missing(ctx)
+	for _, id := range missing {
+		log.WarnContext(ctx, "master key missing: "+MissingFix, "master_key", id)
+	}
+	return err
+}
+
+// MissingFix is what to do about a missing master key.
+const MissingFix = "restore the file with this key, or enter the secrets and reconnect the platforms again"
+
+// Missing returns the ids of the keys of stored secrets that the ring lacks.
+func (r Rotation) Missing(ctx context.Context) ([]string, error) {
 	used, err := r.Used(ctx)
-	if err != nil {
-		return err
-	}
-	for _, id := range used {
-		if r.Ring == nil || !r.Ring.Has(id) {
-			log.WarnContext(ctx, "master key missing: restore the file with this key, or enter the secrets and reconnect the platforms again", "master_key", id)
-		}
-	}
-	return nil
+	return slices.DeleteFunc(used, func(id string) bool { return r.Ring != nil && r.Ring.Has(id) }), err
 }
 
 // keyIDs returns the ids of the keys of sealed texts, sorted, each once.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -37,6 +38,21 @@ func verify[ID string | []byte](t *table, id ID, doc []byte, sum int64, known bo
 		return nil
 	}
 	return fmt.Errorf("%w: table %s, id %s", ErrChecksum, t.name, string(id))
+}
+
+// verifyCopies compares columns with the members of a document that they repeat.
+func verifyCopies(t *table, id string, doc []byte, columns map[string]string) error {
+	var members map[string]jsontext.Value
+	if err := json.Unmarshal(doc, &members); err != nil {
+		return fmt.Errorf("%w: table %s, id %s: %w", ErrChecksum, t.name, id, err)
+	}
+	for column, have := range columns {
+		var want *string
+		if err := json.Unmarshal(members[column], &want); err != nil || want == nil && have != "" || want != nil && have != *want {
+			return fmt.Errorf("%w: table %s, id %s, column %s", ErrChecksum, t.name, id, column)
+		}
+	}
+	return nil
 }
 
 // DocumentReport is the result of checking every document.
@@ -93,9 +109,13 @@ func (c Chunk) documents(each func(key string, err error)) {
 		var key []string
 		var doc string
 		var sum int64
-		known := false
+		known, copied := false, map[string]string{}
 		for _, column := range c.Columns {
-			switch v := rows.Value(); {
+			v := rows.Value()
+			if slices.Contains(t.copies, column) {
+				copied[column], _ = v.(string)
+			}
+			switch {
 			case slices.Contains(t.key, column):
 				key = append(key, fmt.Sprint(v))
 			case column == t.doc:
@@ -105,7 +125,11 @@ func (c Chunk) documents(each func(key string, err error)) {
 			}
 		}
 		id := strings.Join(key, " ")
-		each(id, verify(t, id, []byte(doc), sum, known))
+		err := verify(t, id, []byte(doc), sum, known)
+		if err == nil && len(copied) > 0 {
+			err = verifyCopies(t, id, []byte(doc), copied)
+		}
+		each(id, err)
 	}
 }
 

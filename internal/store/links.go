@@ -24,7 +24,7 @@ var _ connection.Links = (*Links)(nil)
 func (db *DB) Links() *Links { return &Links{db} }
 
 var linkTable = newTable(table{
-	name: "link", key: linkKey, doc: "doc",
+	name: "link", key: linkKey, doc: "doc", copies: []string{"record_id"},
 	columns: names("workspace_id", "connection_id", "kind", "external_id", "account_id", "record_id", "name", "runs", "wanted", "doc", "checksum"),
 })
 

@@ -28,6 +28,9 @@ type table struct {
 	// doc is the column with the document, whose checksum is in the column
 	// checksum. It is empty if the table has no documents.
 	doc string
+	// copies are the columns that repeat a text of the document under the same
+	// name. An empty column stands for null. A column that differs is damage.
+	copies []string
 	// lines reports that a document is several JSON values, one per line.
 	lines bool
 	// transient reports that a backup leaves the table empty.

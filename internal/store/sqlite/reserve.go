@@ -3,6 +3,7 @@ package sqlite
 import (
 	"errors"
 	"io"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -45,6 +46,16 @@ func (r *reserve) release() bool {
 	}
 	r.spent = true
 	return true
+}
+
+// restore fills a file that somebody removed.
+func (r *reserve) restore() {
+	if r.size <= 0 || r.spent {
+		return
+	}
+	if _, err := os.Stat(r.path); errors.Is(err, fs.ErrNotExist) {
+		r.refill()
+	}
 }
 
 // refill occupies the space again if the disk has more free space than that, and

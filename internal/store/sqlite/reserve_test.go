@@ -57,6 +57,14 @@ func TestReserve(t *testing.T) {
 	if err := e.Write(t.Context(), large); err != nil || reserved() != size {
 		t.Errorf("not urgent with space: got %v with %d bytes reserved, want it written and all reserved again", err, reserved())
 	}
+	// A removed file is filled again by the next checkpoint.
+	if err := os.Remove(path + "-reserve"); err != nil {
+		t.Fatal(err)
+	}
+	e.writer.reserve.restore()
+	if reserved() != size {
+		t.Errorf("got %d bytes after the file was removed, want %d", reserved(), size)
+	}
 	// One that has too little space waits.
 	e.writer.reserve.size, e.writer.reserve.spent = 1<<60, true
 	if err := e.Write(t.Context(), large); !errors.Is(err, errReserved) {

@@ -394,6 +394,7 @@ func (w *writer) tidy() {
 	}
 	w.checkpointAt = frames + checkpointFrames
 	w.checkpoint()
+	w.reserve.restore()
 	// Only readers that begin after the checkpoint read without the log, so
 	// that the next commit can restart it.
 	w.engine.readers.letGo(w.engine.seq.Add(1))

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"fanfare/internal/connection"
+	"fanfare/internal/fact"
 	"fanfare/internal/fault"
 	"fanfare/internal/ident"
 	"fanfare/internal/page"
@@ -39,6 +41,7 @@ func recordsDamaged(t *testing.T, w *Fixture) {
 	_, err := w.DB.Campaigns().Save(t.Context(), bad, save)
 	w.must(err)
 	w.Insert(fine)
+	w.must(w.DB.Links().Found(t.Context(), w.Workspace, "con_1", "1", fact.KindCampaign, []connection.Link{w.link("con_1", "1", "a"), w.link("con_1", "1", "b")}))
 	docs := store.New(w.Raw, 0, w.Clock.Now, rand.Reader) // without copies in memory
 	all := page.Query{Limit: 10, Sort: "created_at"}
 	if report, err := store.VerifyDocuments(t.Context(), w.Raw); err != nil || report.Documents < 5 || report.Count != 0 {
@@ -48,6 +51,8 @@ func recordsDamaged(t *testing.T, w *Fixture) {
 	w.damage(`UPDATE campaign SET doc = replace(doc, '"name":"Bad"', '"name":"Bet"') WHERE workspace_id = $1 AND id = $2`, string(w.Workspace), string(bad.ID))
 	w.damage(`UPDATE event SET doc = replace(doc, '"name":"Bad"', '"name":"Bet"') WHERE workspace_id = $1 AND resource_id = $2`, string(w.Workspace), string(bad.ID))
 	w.damage(`UPDATE once SET doc = replace(doc, '"name":"Bad"', '"name":"Bet"') WHERE workspace_id = $1 AND key = $2`, string(w.Workspace), "k")
+	// A link without its record would no longer get the campaign's pause.
+	w.damage(`UPDATE link SET record_id = 'cmp_1' WHERE workspace_id = $1 AND external_id = 'a'`, string(w.Workspace))
 	_, get := docs.Campaigns().Doc(t.Context(), w.Workspace, bad.ID)
 	_, load := docs.Campaigns().Load(t.Context(), w.Workspace, bad.ID)
 	_, several := docs.Campaigns().ByIDs(t.Context(), w.Workspace, []ident.ID{bad.ID})
@@ -66,7 +71,7 @@ func recordsDamaged(t *testing.T, w *Fixture) {
 		t.Errorf("another record: %v", err)
 	}
 	report, err := store.VerifyDocuments(t.Context(), w.Raw)
-	if text := strings.Join(report.Damaged, "\n"); err != nil || report.Count != 3 || !strings.Contains(text, "campaign "+string(w.Workspace)+" "+string(bad.ID)) {
+	if text := strings.Join(report.Damaged, "\n"); err != nil || report.Count != 4 || !strings.Contains(text, "campaign "+string(w.Workspace)+" "+string(bad.ID)) {
 		t.Errorf("after the damage: %+v %v", report, err)
 	}
 	if err := store.Dump(t.Context(), w.Raw, func(store.Chunk, int64) error { return nil }); !errors.Is(err, store.ErrChecksum) {
