@@ -39,14 +39,14 @@ var (
 	http    = []string{"net/http"}
 )
 
-// layers are all packages, from the basic types to the program. A request passes
+// layers are all packages, from the leaf packages to the program. A request passes
 // them in the opposite order: cmd, httpapi, campaign, store, engine. Only the
 // import from store to the slices goes back: a slice declares what it needs, the
 // store provides it.
 var layers = []layer{
 	{
 		name: "leaf", packages: []string{"fault", "ident", "clock", "money", "record", "page", "nearest", "fresh", "fact", "secret", "fairqueue", "body", "memory"}, may: []string{"leaf"},
-		never: slices.Concat(http, drivers), why: "every package uses the basic types, so they import only each other",
+		never: slices.Concat(http, drivers), why: "every package uses them, so they import only each other",
 	},
 	{
 		name: "slice", packages: []string{"account", "analytics", "asset", "campaign", "connection", "ratelimit", "rates", "signin"}, may: []string{"leaf"},

@@ -286,7 +286,7 @@ func (c *cli) call(cmd *cobra.Command, name string, in, out any) error {
 	if err != nil {
 		return configError{err}
 	}
-	server, err := reach(ctx, dir, cmd.ErrOrStderr())
+	server, err := dialOrLock(ctx, dir, cmd.ErrOrStderr())
 	if err != nil {
 		return err
 	}
@@ -328,10 +328,10 @@ const (
 	reachAgain = 20 * time.Millisecond
 )
 
-// reach connects to the server that uses the data folder. If no server runs, it
+// dialOrLock connects to the server that uses the data folder. If no server runs, it
 // locks the folder and returns nil. It waits at most reachTime for each process
 // that uses the folder, and reports the wait on w.
-func reach(ctx context.Context, dir *datadir.Dir, w io.Writer) (*control.Client, error) {
+func dialOrLock(ctx context.Context, dir *datadir.Dir, w io.Writer) (*control.Client, error) {
 	var holder string
 	var waited time.Duration
 	said := false
@@ -366,7 +366,7 @@ func reach(ctx context.Context, dir *datadir.Dir, w io.Writer) (*control.Client,
 // lockDir locks the data folder for exclusive use. It waits for another command
 // that uses the folder, but not for a server.
 func lockDir(ctx context.Context, dir *datadir.Dir, w io.Writer) error {
-	server, err := reach(ctx, dir, w)
+	server, err := dialOrLock(ctx, dir, w)
 	if server != nil {
 		return dir.Lock()
 	}

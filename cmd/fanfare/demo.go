@@ -33,7 +33,7 @@ func (c *cli) demoCommand() *cobra.Command {
 				f.DefValue = demoFolder
 				c.settings.Data = demoFolder
 			}
-			s, err := c.open(cmd)
+			s, err := c.startServer(cmd)
 			if err != nil {
 				return err
 			}

@@ -48,9 +48,8 @@ func (c *cli) people() (app.SignInConfig, error) {
 }
 
 type resetIn struct {
-	Email string `json:"email"`
-	// Whole also removes the second factor.
-	Whole bool `json:"whole,omitzero"`
+	Email              string `json:"email"`
+	RemoveSecondFactor bool   `json:"whole,omitzero"`
 }
 
 // peopleOperations returns the commands for users who sign in.
@@ -63,7 +62,7 @@ func peopleOperations(a *app.App) map[string]control.Op {
 			return a.SignIn.Invite(ctx, operator, in.WorkspaceID, in.Email, in.Role)
 		}),
 		"user.reset": control.NewOp(func(ctx context.Context, in resetIn, _ func(control.Progress)) (signin.Link, error) {
-			if in.Whole {
+			if in.RemoveSecondFactor {
 				return a.SignIn.ResetWhole(ctx, operator, in.Email)
 			}
 			return a.SignIn.Reset(ctx, operator, in.Email)
@@ -91,7 +90,7 @@ func (c *cli) userReset() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.printLink(cmd, "user.reset", in) },
 	})
 	cmd.Flags().StringVar(&in.Email, "email", "", "email of the user")
-	cmd.Flags().BoolVar(&in.Whole, "second-step", false, "also remove the second factor, for a user who has lost it")
+	cmd.Flags().BoolVar(&in.RemoveSecondFactor, "second-step", false, "also remove the second factor, for a user who has lost it")
 	require(cmd, "email")
 	return cmd
 }

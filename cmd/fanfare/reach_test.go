@@ -39,7 +39,7 @@ func TestReachWaits(t *testing.T) {
 					other.Unlock()
 				}()
 				var said strings.Builder
-				server, err := reach(t.Context(), mine, &said)
+				server, err := dialOrLock(t.Context(), mine, &said)
 				if server != nil || (err == nil) != c.taken || err != nil && !errors.Is(err, datadir.ErrLocked) {
 					t.Errorf("got server %v, error %v", server, err)
 				}

@@ -36,7 +36,7 @@ func (c *cli) serveCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "serve", Short: "Serve the API over HTTPS", Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := c.open(cmd)
+			s, err := c.startServer(cmd)
 			if err != nil {
 				return err
 			}
@@ -76,9 +76,10 @@ type server struct {
 	drainDelay time.Duration
 }
 
-// open checks the whole configuration and reports all errors at once. It opens
-// nothing unless the configuration is valid.
-func (c *cli) open(cmd *cobra.Command) (*server, error) {
+// startServer checks the whole configuration and reports all errors at once. It
+// creates and locks the data folder, but starts nothing unless the configuration
+// is valid.
+func (c *cli) startServer(cmd *cobra.Command) (*server, error) {
 	loadErr := c.load(cmd)
 	log, logErr := c.logger()
 	dir, dirErr := datadir.Open(c.settings.Data)

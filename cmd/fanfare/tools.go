@@ -65,7 +65,7 @@ func (c *cli) migrate(ctx context.Context, w io.Writer) ([]string, error) {
 	if err != nil {
 		return nil, configError{err}
 	}
-	if server, err := reach(ctx, dir, w); err != nil || server != nil {
+	if server, err := dialOrLock(ctx, dir, w); err != nil || server != nil {
 		return nil, err
 	}
 	defer dir.Unlock()

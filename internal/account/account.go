@@ -194,7 +194,7 @@ var operations = map[string]Permission{
 	"getAnalyticsSchema":    {Viewer, "analytics", Read},
 	"queryAnalytics":        {Viewer, "analytics", Read},
 
-	// Choice: ingesting own data belongs to the scope family of analytics,
+	// Choice: ingesting own data belongs to the scope group of analytics,
 	// because analytics reports on this data. Rates change every report, so
 	// they need the admin role.
 	"ingestMetrics":     {Editor, "analytics", Write},
@@ -224,7 +224,7 @@ var operations = map[string]Permission{
 	"listPlatforms":          {Viewer, "connections", Read},
 
 	// Choice: webhooks will deliver the events, so the event log has their
-	// scope family.
+	// scope group.
 	"listEvents": {Viewer, "webhooks", Read},
 	"getEvent":   {Viewer, "webhooks", Read},
 }

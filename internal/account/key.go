@@ -214,7 +214,7 @@ func (c *Caller) Authorize(operation string, from netip.Addr) error {
 	}
 	// Choice: a call from an address outside the key's list is
 	// insufficient_scope, because the closed list of codes has no better match.
-	if !c.from(from) {
+	if !c.allowsAddress(from) {
 		const message = "This API key may not be used from this address. Add the address to the key's list, or call from a listed one."
 		return fault.New(fault.InsufficientScope, message, fault.Detail{
 			Code: "ip_not_allowed", Message: message, Meta: fault.Meta{"ip": from.String()},
@@ -223,7 +223,8 @@ func (c *Caller) Authorize(operation string, from netip.Addr) error {
 	return nil
 }
 
-func (c *Caller) from(addr netip.Addr) bool {
+// allowsAddress reports whether the key may be used from an address.
+func (c *Caller) allowsAddress(addr netip.Addr) bool {
 	if len(c.Key.Addresses) == 0 {
 		return true
 	}

@@ -23,7 +23,7 @@ func (a *App) buildCreatives() error {
 	}
 	a.Creatives = creative.New(creative.Deps{
 		Store: a.DB.Creatives(), Providers: a.Providers, Painter: provider.NewPainter(), Assets: a.Assets,
-		Fetch: pictures.Get, Records: a.DB.CreativeRecords(), Metrics: a.Analytics, Founder: a.Accounts.Founder, Now: c.Now, Random: c.Random,
+		Fetch: pictures.Get, Records: a.DB.CreativeReferences(), Metrics: a.Analytics, Founder: a.Accounts.Founder, Now: c.Now, Random: c.Random,
 	})
 	return nil
 }

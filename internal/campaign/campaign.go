@@ -16,7 +16,8 @@ import (
 )
 
 // Limits of the writable fields. The OpenAPI contract has the same limits.
-// Amounts are limited by money.MaxUnits.
+// Amounts are limited by money.MaxUnits, which body.Reader.Amount checks, and by
+// readBudget and checkBudgetCoversSpend.
 const (
 	MaxName        = 200
 	MaxDescription = 2000

@@ -36,7 +36,7 @@ func newFixture(t *testing.T) *fixture {
 		t.Fatal(err)
 	}
 	c := &fixture{w, creative.New(creative.Deps{
-		Store: w.DB.Creatives(), Providers: providers, Painter: provider.NewPainter(), Assets: w.Assets, Records: w.DB.CreativeRecords(), Now: w.Clock.Now, Random: rand.Reader,
+		Store: w.DB.Creatives(), Providers: providers, Painter: provider.NewPainter(), Assets: w.Assets, Records: w.DB.CreativeReferences(), Now: w.Clock.Now, Random: rand.Reader,
 	})}
 	refs := map[string]campaign.References{"audience_ids": w.DB.Audiences(), "creative_ids": w.DB.Creatives(), "connection_ids": w.DB.Connections()}
 	w.Campaigns = campaign.New(w.DB.Campaigns(), refs, newFakeSpend(c), w.Clock.Now, rand.Reader)

@@ -137,11 +137,11 @@ func readTracking(f *body.Reader) *Tracking {
 	t := Tracking{LandingURL: o.URL("landing_url", Macros)}
 	body.Set(&t.AutoTag, o.Flag("auto_tag"))
 	if u := o.Nested("utm", body.Optional); u != nil {
-		for name, to := range map[string]**string{
-			"source": &t.UTM.Source, "medium": &t.UTM.Medium, "campaign": &t.UTM.Campaign, "content": &t.UTM.Content, "term": &t.UTM.Term,
-		} {
-			*to = u.Template(name, MaxUTM, Macros)
-		}
+		t.UTM.Source = u.Template("source", MaxUTM, Macros)
+		t.UTM.Medium = u.Template("medium", MaxUTM, Macros)
+		t.UTM.Campaign = u.Template("campaign", MaxUTM, Macros)
+		t.UTM.Content = u.Template("content", MaxUTM, Macros)
+		t.UTM.Term = u.Template("term", MaxUTM, Macros)
 		u.Done()
 	}
 	o.Done()

@@ -144,7 +144,7 @@ func (c *Campaign) hasEnded(now clock.Instant) bool {
 	return end != nil && *end <= now || c.budgetExhausted()
 }
 
-// complete completes a running campaign that is over, and returns the event.
+// complete completes an active or paused campaign that is over, and returns the event.
 func (c *Campaign) complete(now clock.Instant) []record.Event {
 	if !c.canComplete() || !c.hasEnded(now) {
 		return nil
@@ -173,7 +173,7 @@ func (c *Campaign) nextChange(now clock.Instant) *clock.Instant {
 	return turn
 }
 
-// nextTransition returns when a running campaign starts or ends.
+// nextTransition returns when an active or paused campaign starts or ends.
 func (c *Campaign) nextTransition(now clock.Instant) *clock.Instant {
 	start := c.Schedule.StartAt
 	switch {

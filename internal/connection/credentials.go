@@ -220,7 +220,7 @@ func (s *Service) app(c *Connection, platform string, k Credentials) OAuthClient
 	return a
 }
 
-// keep stores new credentials of a connection that others may change
+// storeCredentials stores new credentials of a connection that others may change
 // meanwhile.
 func (s *Service) storeCredentials(ctx context.Context, c *Connection, ring PlatformCredentials) (*Connection, error) {
 	_, err := record.Retry(ctx, func() (record.Doc, error) {

@@ -137,11 +137,12 @@ type TotalDrift struct {
 	Stored    fact.Number `json:"stored_total"`
 }
 
-// SyncPart is a part of a run that is done as a whole or not at all: what an
-// account has, or one family of its figures for some days.
+// SyncPart is a part of a run that is done as a whole or not at all: the
+// entities of an account, or one family of its metrics for some days.
 type SyncPart struct {
 	Account string `json:"account"`
-	// Entities says that it is about what the account has.
+	// Entities is true if the part reads the account's campaigns, ads and
+	// audiences. Otherwise it reads the metrics of Family from First to Last.
 	Entities bool        `json:"entities,omitzero"`
 	Family   fact.Family `json:"family,omitzero"`
 	First    clock.Date  `json:"first,omitzero"`

@@ -178,12 +178,12 @@ func (q *Queue) join(t *turn, limited bool) error {
 		t.removeWaiting()
 		return q.tooMany()
 	}
-	q.next()
+	q.startWaiting()
 	return nil
 }
 
-// next starts work while there are free places.
-func (q *Queue) next() {
+// startWaiting starts waiting work while there are free places.
+func (q *Queue) startWaiting() {
 	for q.free > 0 {
 		t := q.pick()
 		if t == nil {
@@ -255,7 +255,7 @@ func (q *Queue) leave(t *turn) {
 	}
 	q.free++
 	t.releaseMembers()
-	q.next()
+	q.startWaiting()
 }
 
 // cancel removes work that waits. It returns false if the work may already run.

@@ -149,14 +149,14 @@ func (c *Contract) checkJSON(pointer string, schema *openapi3.Schema, raw []byte
 	if err != nil {
 		bad("the body differs from %s: %v", pointer, err)
 	}
-	for _, path := range undocumented(schema, v, "") {
+	for _, path := range undocumentedMembers(schema, v, "") {
 		bad("member %s is not documented in %s", path, pointer)
 	}
 }
 
-// undocumented returns the members that a schema does not name. A schema
+// undocumentedMembers returns the members that a schema does not name. A schema
 // without properties, or with additional ones allowed, names all.
-func undocumented(s *openapi3.Schema, v any, path string) []string {
+func undocumentedMembers(s *openapi3.Schema, v any, path string) []string {
 	var list []string
 	switch v := v.(type) {
 	case []any:
@@ -164,7 +164,7 @@ func undocumented(s *openapi3.Schema, v any, path string) []string {
 			return nil
 		}
 		for i, item := range v {
-			list = append(list, undocumented(s.Items.Value, item, fmt.Sprintf("%s[%d]", path, i))...)
+			list = append(list, undocumentedMembers(s.Items.Value, item, fmt.Sprintf("%s[%d]", path, i))...)
 		}
 	case map[string]any:
 		more := s.AdditionalProperties
@@ -177,7 +177,7 @@ func undocumented(s *openapi3.Schema, v any, path string) []string {
 				list = append(list, path+"."+name)
 				continue
 			}
-			list = append(list, undocumented(p.Value, item, path+"."+name)...)
+			list = append(list, undocumentedMembers(p.Value, item, path+"."+name)...)
 		}
 	}
 	return list

@@ -113,7 +113,7 @@ type API struct {
 	addresses       *ratelimit.Addresses
 	anonymous       *ratelimit.Addresses
 	lookups, lists  *fairqueue.Queue
-	urgent          *fairqueue.Queue
+	criticalQueue   *fairqueue.Queue
 	fallback        *ratelimit.Memory
 	inFlight        *inFlight
 	people          *inFlight
@@ -148,7 +148,7 @@ func New(d Deps) *API {
 	// There are at least as many connections for reading, so that one is left
 	// for what needs no turn.
 	a.lists = fairqueue.New(fairqueue.Limits{Work: "lists", Running: 2 * runtime.GOMAXPROCS(0), PerWorkspace: maxLists}, d.Accounts.Founder)
-	a.urgent = fairqueue.New(fairqueue.Limits{Work: "requests that stop campaigns", Running: urgentAtOnce}, d.Accounts.Founder)
+	a.criticalQueue = fairqueue.New(fairqueue.Limits{Work: "requests that stop campaigns", Running: criticalAtOnce}, d.Accounts.Founder)
 	if a.Progress == nil {
 		a.Progress = noProgress
 	}

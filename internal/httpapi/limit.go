@@ -49,9 +49,9 @@ func (a *API) acquire(r *request) error {
 	return a.charge(r)
 }
 
-// maxUrgent is how many critical requests of a founder may be in flight on a
+// maxCritical is how many critical requests of a founder may be in flight on a
 // node. It only bounds their memory.
-const maxUrgent = 1000
+const maxCritical = 1000
 
 // countInFlight counts the request for its workspace and its founder. It returns
 // a fault beyond the number of the plan, and beyond the founder's share of the
@@ -70,8 +70,8 @@ func (a *API) countInFlight(r *request) error {
 	r.places, r.ofFounder = running.of(r.caller.Workspace.ID), running.of("founder "+a.founder(r))
 	n, all := r.places.Add(1), r.ofFounder.Add(1)
 	switch {
-	case r.critical() && all > maxUrgent:
-		return concurrency(maxUrgent)
+	case r.critical() && all > maxCritical:
+		return concurrency(maxCritical)
 	case r.critical():
 	case limits.InFlight > 0 && n > limits.InFlight:
 		return concurrency(limits.InFlight)

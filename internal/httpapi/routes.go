@@ -24,8 +24,9 @@ type route struct {
 	// reads is true for a POST that changes nothing. It needs no
 	// Idempotency-Key.
 	reads bool
-	// critical is true for operations that stop spend or an attacker. They run on
-	// an overloaded node too, up to 1,000 at once of a founder.
+	// critical is true for operations that stop spend or an attacker. An
+	// overloaded node runs them too, unless maxCritical of a founder are in
+	// flight.
 	critical bool
 	// stops reports whether the request stops a campaign and is admitted over
 	// the plan's limit. It is nil for operations that never do.

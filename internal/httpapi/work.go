@@ -13,9 +13,9 @@ type Progress interface {
 // noProgress is the Progress of requests without a listener.
 func noProgress(context.Context) Progress { return nil }
 
-// urgentAtOnce is how many critical requests are worked on at once. They are
+// criticalAtOnce is how many critical requests are worked on at once. They are
 // short, so that the next one has its turn within milliseconds.
-const urgentAtOnce = 16
+const criticalAtOnce = 16
 
 // startWork takes a place of the node for the request, and keeps its connection
 // open. It returns a fault if all places are taken. The last eighth of them is
@@ -30,7 +30,7 @@ const urgentAtOnce = 16
 // founder. They are never refused because all places are taken.
 func (a *API) startWork(r *request) error {
 	if r.critical() {
-		leave, err := a.urgent.Take(r.http.Context(), r.caller.Workspace.ID, 0)
+		leave, err := a.criticalQueue.Take(r.http.Context(), r.caller.Workspace.ID, 0)
 		if err != nil {
 			return err
 		}

@@ -184,9 +184,10 @@ func refusal(plain PlainHandler) http.Handler {
 	})
 }
 
-// accept starts a goroutine for every connection until Shutdown. Errors other
-// than a closed listener are temporary (no free file descriptor, a client that
-// hung up early), so that it waits and retries.
+// accept accepts connections until Shutdown. It closes those for which no place
+// is free and starts a goroutine for each other one. Errors other than a closed
+// listener are temporary (no free file descriptor, a client that hung up early),
+// so it waits and retries.
 func (l *Listener) accept() error {
 	var pause time.Duration
 	for {

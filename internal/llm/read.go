@@ -80,7 +80,7 @@ func readReply(text string, b *creative.Brief) (*parsedReply, error) {
 	if err := decodeFirstObject(text, &r); err != nil {
 		return nil, err
 	}
-	w := &parsedReply{language: replyLanguage(b.Language, r.Language), channels: b.Channels}
+	w := &parsedReply{language: languageOrReported(b.Language, r.Language), channels: b.Channels}
 	for i := range b.Variants {
 		d := &draft{number: i + 1}
 		w.drafts = append(w.drafts, d)
@@ -99,7 +99,9 @@ func readReply(text string, b *creative.Brief) (*parsedReply, error) {
 
 var languageTag = regexp.MustCompile(`^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$`)
 
-func replyLanguage(asked, answered string) string {
+// languageOrReported returns the language that was asked for, or the one that
+// the model reported if none was.
+func languageOrReported(asked, answered string) string {
 	if asked == "" && languageTag.MatchString(answered) {
 		return answered
 	}

@@ -24,7 +24,7 @@ type Cursor struct {
 // Sealer encrypts and decrypts cursors with AES-256-GCM, so that clients cannot
 // read or change them. It is safe for concurrent use.
 type Sealer struct {
-	// aeads are sorted newest key first. Older keys only decrypt.
+	// aeads has one cipher per key. The first one encrypts, all decrypt.
 	aeads  []cipher.AEAD
 	random io.Reader
 }
@@ -32,7 +32,8 @@ type Sealer struct {
 // KeySize is the size of a sealing key in bytes.
 const KeySize = 32
 
-// NewSealer returns a sealer with the given keys, newest first.
+// NewSealer returns a sealer that encrypts with the first key and decrypts with
+// all.
 func NewSealer(keys [][]byte, random io.Reader) (*Sealer, error) {
 	s := &Sealer{random: random}
 	for _, key := range keys {

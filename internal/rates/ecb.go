@@ -19,8 +19,8 @@ import (
 type ParsedFile struct {
 	// Rates are sorted by day and currency, without duplicates.
 	Rates []Rate
-	// Skipped counts the rates of unknown currencies, such as those that the
-	// euro replaced.
+	// Skipped is the number of skipped rates by unknown currency, such as one
+	// that the euro replaced.
 	Skipped map[string]int
 }
 

@@ -75,9 +75,11 @@ func readCount(path string) (total int64, ok bool, err error) {
 
 // Settings of the counter.
 const (
-	// lostSetting has the last loss.
+	// lostSetting is how many acknowledged changes the database lacked at the
+	// last loss.
 	lostSetting = "lost_changes"
-	// uncountedSetting has the last time that the file was missing.
+	// uncountedSetting is the last time that the count file was missing or
+	// unreadable.
 	uncountedSetting = "uncounted_changes"
 	// countedSetting says that there is a file. A restore removes it, because
 	// the file belongs to another database.

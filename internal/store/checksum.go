@@ -28,8 +28,9 @@ func readDocument[ID string | []byte](rows *Rows, t *table, id ID) ([]byte, erro
 	return doc, verify(t, id, doc, sum, known)
 }
 
-// verify checks a document. A document without a checksum must be valid JSON if
-// the API returns it as it is.
+// verify returns ErrChecksum if a document does not match its checksum. Without
+// a checksum, the document must be valid JSON, unless it is empty or the table
+// stores several values per document (lines).
 func verify[ID string | []byte](t *table, id ID, doc []byte, sum int64, known bool) error {
 	switch {
 	case known && sum == checksum(doc):

@@ -15,8 +15,8 @@ import (
 // rankedBatch is the number of ids per statement.
 const rankedBatch = 1000
 
-// ranked reads one page of a list that is sorted by q.Ranking. As in every
-// list, records are ordered by value and id; records without a value come last,
+// ranked reads one page of a list that is sorted by q.Ranking, which has values
+// that are not in the table. As in every list, records are ordered by value and id; records without a value come last,
 // by id. It reads only the documents of the page.
 func (t *table) ranked(ctx context.Context, e Engine, workspace ident.ID, q page.Query) (page.Page, error) {
 	var places []page.Position

@@ -125,7 +125,8 @@ func (c *tikTokCall) checkAccess(advertiser string) *tikTokError {
 	return nil
 }
 
-// writeTikTok writes the envelope of an answer.
+// writeTikTok writes a response in TikTok's envelope: code, message, request id
+// and data. Without a call, the request id is empty.
 func writeTikTok(w http.ResponseWriter, s *Call, code int, message string, data any) {
 	id := ""
 	if s != nil {
@@ -226,7 +227,7 @@ func (c *tikTokCall) advertisers() (any, *tikTokError) {
 }
 
 func (c *tikTokCall) advertiser() (any, *tikTokError) {
-	ids, err := tikTokList(c.query.Get("advertiser_ids"))
+	ids, err := parseTikTokList(c.query.Get("advertiser_ids"))
 	if err != nil || len(ids) == 0 || len(ids) > 100 {
 		return nil, tikTokRefusal("advertiser_ids must be a list of 1 to 100 ids.")
 	}
@@ -248,7 +249,7 @@ func (c *tikTokCall) advertiser() (any, *tikTokError) {
 
 // selectFields returns the requested fields of an object.
 func (c *tikTokCall) selectFields(item map[string]any) (map[string]any, *tikTokError) {
-	asked, err := tikTokList(c.query.Get("fields"))
+	asked, err := parseTikTokList(c.query.Get("fields"))
 	if err != nil {
 		return nil, tikTokRefusal("fields must be a list.")
 	}
@@ -266,8 +267,8 @@ func (c *tikTokCall) selectFields(item map[string]any) (map[string]any, *tikTokE
 	return kept, nil
 }
 
-// tikTokList parses a list in a parameter, nil if it is empty.
-func tikTokList(text string) (list []string, err error) {
+// parseTikTokList parses a list in a parameter, nil if it is empty.
+func parseTikTokList(text string) (list []string, err error) {
 	if text != "" {
 		err = json.Unmarshal([]byte(text), &list)
 	}

@@ -51,7 +51,7 @@ type tikTokQuery struct {
 
 func (c *tikTokCall) readReport() (q tikTokQuery, refused *tikTokError) {
 	var err error
-	if q.dimensions, err = tikTokList(c.query.Get("dimensions")); err != nil || !slices.Contains(q.dimensions, "stat_time_day") {
+	if q.dimensions, err = parseTikTokList(c.query.Get("dimensions")); err != nil || !slices.Contains(q.dimensions, "stat_time_day") {
 		return q, tikTokRefusal("dimensions must be a list with stat_time_day.")
 	}
 	others := slices.Sorted(slices.Values(slices.DeleteFunc(slices.Clone(q.dimensions), func(name string) bool { return name == "stat_time_day" })))
@@ -61,7 +61,7 @@ func (c *tikTokCall) readReport() (q tikTokQuery, refused *tikTokError) {
 		return q, tikTokRefusal("There is no report of this report_type, data_level and dimensions.")
 	}
 	q.level = level
-	if q.metrics, err = tikTokList(c.query.Get("metrics")); err != nil || len(q.metrics) == 0 {
+	if q.metrics, err = parseTikTokList(c.query.Get("metrics")); err != nil || len(q.metrics) == 0 {
 		return q, tikTokRefusal("metrics must be a list.")
 	}
 	for _, name := range q.metrics {

@@ -98,20 +98,20 @@ func (b *bucket) put(key string, data []byte) error {
 	_, err := b.client.PutObject(ctx, b.at.Bucket, key, bytes.NewReader(data), int64(len(data)), minio.PutObjectOptions{
 		ContentType: "application/octet-stream", DisableMultipart: true, SendContentMd5: true,
 	})
-	return failed(ctx, "put", key, err)
+	return mapError(ctx, "put", key, err)
 }
 
 func (b *bucket) copy(from, to string) error {
 	ctx, cancel := context.WithTimeoutCause(context.Background(), b.wait, errSlow)
 	defer cancel()
 	_, err := b.client.CopyObject(ctx, minio.CopyDestOptions{Bucket: b.at.Bucket, Object: to}, minio.CopySrcOptions{Bucket: b.at.Bucket, Object: from})
-	return failed(ctx, "copy", from, err)
+	return mapError(ctx, "copy", from, err)
 }
 
 func (b *bucket) remove(key string) error {
 	ctx, cancel := context.WithTimeoutCause(context.Background(), b.wait, errSlow)
 	defer cancel()
-	err := failed(ctx, "remove", key, b.client.RemoveObject(ctx, b.at.Bucket, key, minio.RemoveObjectOptions{}))
+	err := mapError(ctx, "remove", key, b.client.RemoveObject(ctx, b.at.Bucket, key, minio.RemoveObjectOptions{}))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -150,7 +150,7 @@ func (b *bucket) list(ctx context.Context, prefix string, each func(key string) 
 			return err
 		}
 		if o.Err != nil {
-			return failed(p.ctx, "list", prefix, o.Err)
+			return mapError(p.ctx, "list", prefix, o.Err)
 		}
 		if err := each(o.Key); err != nil {
 			return err
@@ -162,7 +162,7 @@ func (b *bucket) list(ctx context.Context, prefix string, each func(key string) 
 		return err
 	}
 	// A list that was stopped may end without an error.
-	return failed(p.ctx, "list", prefix, context.Cause(p.ctx))
+	return mapError(p.ctx, "list", prefix, context.Cause(p.ctx))
 }
 
 func (b *bucket) get(key string) (io.ReadCloser, int64, error) {
@@ -170,7 +170,7 @@ func (b *bucket) get(key string) (io.ReadCloser, int64, error) {
 	r, info, _, err := minio.Core{Client: b.client}.GetObject(p.ctx, b.at.Bucket, key, minio.GetObjectOptions{})
 	p.pause()
 	if err != nil {
-		err = failed(p.ctx, "get", key, err)
+		err = mapError(p.ctx, "get", key, err)
 		p.end()
 		return nil, 0, err
 	}
@@ -189,7 +189,7 @@ func (b *body) Read(to []byte) (int, error) {
 	n, err := b.r.Read(to)
 	b.p.pause()
 	if err != nil && !errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		err = failed(b.p.ctx, "read", b.key, err)
+		err = mapError(b.p.ctx, "read", b.key, err)
 	}
 	return n, err
 }
@@ -200,9 +200,9 @@ func (b *body) Close() error {
 	return b.r.Close()
 }
 
-// failed maps the error of a call: fs.ErrNotExist for a missing object, else
+// mapError maps the error of a call: fs.ErrNotExist for a missing object, else
 // the fault unavailable. Its text has neither keys nor signatures.
-func failed(ctx context.Context, call, key string, err error) error {
+func mapError(ctx context.Context, call, key string, err error) error {
 	if err == nil {
 		return nil
 	}

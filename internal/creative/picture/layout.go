@@ -69,8 +69,8 @@ func (k *sceneBuilder) comfortableHeadSize() float64 { return max(k.scale.headMi
 func (k *sceneBuilder) roomForBody() bool  { return k.w*k.h >= 45000 && min(k.w, k.h) >= 80 }
 func (k *sceneBuilder) roomForBrand() bool { return k.w*k.h >= 24000 }
 
-func (k *sceneBuilder) isWide() bool  { return k.w/k.h >= 2.5 && !k.forceColumn }
-func (k *sceneBuilder) isStrip() bool { return k.isWide() && k.w/k.h >= 4.5 }
+func (k *sceneBuilder) usesRow() bool { return k.w/k.h >= 2.5 && !k.forceColumn }
+func (k *sceneBuilder) isStrip() bool { return k.usesRow() && k.w/k.h >= 4.5 }
 func (k *sceneBuilder) bounds() box   { return box{0, 0, k.w, k.h} }
 
 func (k *sceneBuilder) hasBrand() bool { return k.parts.logo != nil || !k.parts.brand.empty() }
@@ -99,7 +99,7 @@ func (k *sceneBuilder) partZones(b box, on surface, p adParts, centered bool, r 
 	switch {
 	case k.isStrip():
 		return []zone{{area: area, surface: on, row: true, parts: p}}
-	case k.isWide() && !p.label.empty():
+	case k.usesRow() && !p.label.empty():
 		text, action := p, adParts{label: p.label}
 		text.label = noText
 		left, right := area, area
@@ -118,7 +118,7 @@ func (k *sceneBuilder) buttonWidth() float64 {
 // circleLayout has large circles that extend beyond a corner of the picture.
 func (k *sceneBuilder) circleLayout() ([]fill, []zone) {
 	on, all, r := k.palette.field, k.bounds(), 0.46*math.Hypot(k.w, k.h)
-	if k.isWide() {
+	if k.usesRow() {
 		r = k.h * 1.05
 	}
 	return []fill{
@@ -146,7 +146,7 @@ func (k *sceneBuilder) bandLayout() ([]fill, []zone) {
 	text, foot := k.parts, adParts{label: k.parts.label}
 	text.label = noText
 	top, bottom := all, all
-	if k.isWide() {
+	if k.usesRow() {
 		cut := math.Round(k.w - min(max(k.buttonWidth()+2*k.scale.margin, 0.24*k.w), 0.45*k.w))
 		top.x1, bottom.x0 = cut, cut
 		zones := []zone{{area: k.contentArea(top), surface: field, parts: text, row: k.isStrip()}}
@@ -195,7 +195,7 @@ func (k *sceneBuilder) splitLayout() ([]fill, []zone) {
 	switch {
 	case beside:
 		share := 0.36
-		if k.isWide() {
+		if k.usesRow() {
 			share = 0.22
 		}
 		left.x1 = math.Round(k.w * share)

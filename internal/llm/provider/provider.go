@@ -116,8 +116,8 @@ func (s *Service) RewrapShared(ctx context.Context, cause record.Cause) (int, er
 }
 
 // Rewrap encrypts the keys of a workspace's models with the active master key
-// and returns how many it changed. The models that all workspaces can use have
-// an empty one.
+// and returns how many it changed. An empty workspace means the models that all
+// workspaces can use.
 func (s *Service) Rewrap(ctx context.Context, cause record.Cause, workspace ident.ID) (n int, err error) {
 	setups, err := s.setups.Setups(ctx, workspace)
 	if err != nil || s.ring == nil {

@@ -168,9 +168,9 @@ func recordsAssets(t *testing.T, w *Fixture) {
 	}
 }
 
-// recordsSweep lets time pass over assets that are uploaded, uploaded again,
+// recordsAssetSweep lets time pass over assets that are uploaded, uploaded again,
 // referred to and touched.
-func recordsSweep(t *testing.T, w *Fixture) {
+func recordsAssetSweep(t *testing.T, w *Fixture) {
 	forgotten, renewed, referred, touched := w.Keep("forgotten"), w.Keep("renewed"), w.Keep("referred"), w.Keep("touched")
 	w.must(w.Raw.Write(store.Across(t.Context()), func(tx store.Tx) error {
 		_, err := tx.Exec(`INSERT INTO ref (workspace_id, kind, value, record_id) VALUES ($1, 'asset_id', $2, 'crv_1')`, string(w.Workspace), string(referred.ID))
@@ -220,9 +220,9 @@ func recordsSweep(t *testing.T, w *Fixture) {
 	}
 }
 
-// recordsSweepRace lets references and the sweep run for the same assets: each
+// recordsAssetSweepRace lets references and the sweep run for the same assets: each
 // asset is either found, and stays, or missing, and gone.
-func recordsSweepRace(t *testing.T, w *Fixture) {
+func recordsAssetSweepRace(t *testing.T, w *Fixture) {
 	const many = 60
 	assets := make([]*asset.Asset, many)
 	for i := range assets {

@@ -9,16 +9,16 @@ import (
 	"fanfare/internal/ident"
 )
 
-// CreativeRecords reads the records that a creative refers to.
-type CreativeRecords struct{ db *DB }
+// CreativeReferences reads the records that a creative refers to.
+type CreativeReferences struct{ db *DB }
 
-// CreativeRecords returns the records that creatives refer to.
-func (db *DB) CreativeRecords() CreativeRecords { return CreativeRecords{db} }
+// CreativeReferences returns the records that creatives refer to.
+func (db *DB) CreativeReferences() CreativeReferences { return CreativeReferences{db} }
 
-var _ creative.Records = CreativeRecords{}
+var _ creative.Records = CreativeReferences{}
 
 // Campaign implements creative.Records.
-func (r CreativeRecords) Campaign(ctx context.Context, workspace, id ident.ID) (c creative.CampaignContext, there, archived bool, err error) {
+func (r CreativeReferences) Campaign(ctx context.Context, workspace, id ident.ID) (c creative.CampaignContext, there, archived bool, err error) {
 	v, err := r.db.Campaigns().Load(ctx, workspace, id)
 	if err != nil {
 		return c, false, false, unlessMissing(err)
@@ -34,7 +34,7 @@ func (r CreativeRecords) Campaign(ctx context.Context, workspace, id ident.ID) (
 }
 
 // Audience implements creative.Records.
-func (r CreativeRecords) Audience(ctx context.Context, workspace, id ident.ID) (there, archived bool, err error) {
+func (r CreativeReferences) Audience(ctx context.Context, workspace, id ident.ID) (there, archived bool, err error) {
 	v, err := r.db.Audiences().Load(ctx, workspace, id)
 	if err != nil {
 		return false, false, unlessMissing(err)
@@ -51,7 +51,7 @@ func unlessMissing(err error) error {
 }
 
 // Workspace implements creative.Records.
-func (r CreativeRecords) Workspace(ctx context.Context, workspace ident.ID) (creative.Rules, error) {
+func (r CreativeReferences) Workspace(ctx context.Context, workspace ident.ID) (creative.Rules, error) {
 	w, err := r.db.Accounts().Workspace(ctx, workspace)
 	return creative.Rules{RequireApproval: w.RequireApproval, Budget: w.ModelBudget}, err
 }
