@@ -129,9 +129,9 @@ func (a *API) Noter(workspace, path, agent string) func() {
 	return func() { a.logRequest(r) }
 }
 
-// HoldUrgent takes n turns of critical requests for a workspace until release,
+// HoldCritical takes n turns of critical requests for a workspace until release,
 // and counts more of them as in flight for its founder.
-func (a *API) HoldUrgent(ctx context.Context, workspace ident.ID, n int, more int64) (release func(), err error) {
+func (a *API) HoldCritical(ctx context.Context, workspace ident.ID, n int, more int64) (release func(), err error) {
 	founder, err := a.Accounts.Founder(ctx, workspace)
 	if err != nil {
 		return nil, err
@@ -139,7 +139,7 @@ func (a *API) HoldUrgent(ctx context.Context, workspace ident.ID, n int, more in
 	a.stopping.of("founder " + founder).Add(more)
 	var leaves []func()
 	for range n {
-		leave, err := a.urgent.Take(ctx, workspace, 0)
+		leave, err := a.criticalQueue.Take(ctx, workspace, 0)
 		if err != nil {
 			return nil, err
 		}
@@ -155,13 +155,13 @@ func (a *API) HoldUrgent(ctx context.Context, workspace ident.ID, n int, more in
 
 // Limits of critical requests.
 const (
-	UrgentAtOnce = urgentAtOnce
-	MaxUrgent    = maxUrgent
+	CriticalAtOnce = criticalAtOnce
+	MaxCritical    = maxCritical
 )
 
-// Urgent returns how many critical requests of a workspace's founder are in
+// Critical returns how many critical requests of a workspace's founder are in
 // flight.
-func (a *API) Urgent(ctx context.Context, workspace ident.ID) int64 {
+func (a *API) Critical(ctx context.Context, workspace ident.ID) int64 {
 	founder, err := a.Accounts.Founder(ctx, workspace)
 	if err != nil {
 		return 0

@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 }
 
 // maxWait limits every wait; no test depends on how long something takes.
-const maxWait = 2 * time.Minute
+const maxWait = 10 * time.Minute
 
 // cluster is an installation of several nodes. They share a database, the folder
 // of assets and the master key.

@@ -22,7 +22,7 @@ func TestUrgentRequestsTakeTurns(t *testing.T) {
 		return path
 	}
 	own, path := launch(many), launch(other)
-	release, err := w.App.API.HoldUrgent(t.Context(), many.Workspace, httpapi.UrgentAtOnce-1, httpapi.MaxUrgent-1)
+	release, err := w.App.API.HoldCritical(t.Context(), many.Workspace, httpapi.CriticalAtOnce-1, httpapi.MaxCritical-1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +34,7 @@ func TestUrgentRequestsTakeTurns(t *testing.T) {
 	other.Do("POST", path+"/pause", nil).Want(200)
 	for waits := true; waits; {
 		// From when the pause waits on, one more is too many.
-		waits = w.App.API.Urgent(t.Context(), many.Workspace) < httpapi.MaxUrgent
+		waits = w.App.API.Critical(t.Context(), many.Workspace) < httpapi.MaxCritical
 		runtime.Gosched()
 	}
 	many.Do("POST", own+"/pause", nil).WantError(429, "rate_limit_exceeded")
