@@ -23,7 +23,7 @@ func TestMain(m *testing.M) { pgtest.Main(m, program.Clean) }
 const (
 	writers = 64
 	// maxWait bounds every wait; nothing depends on how long it takes.
-	maxWait = time.Minute
+	maxWait = 10 * time.Minute
 	// seedEnv repeats a drill.
 	seedEnv = "FANFARE_DRILL_SEED"
 )

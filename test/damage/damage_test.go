@@ -27,7 +27,7 @@ func TestMain(m *testing.M) { pgtest.Main(m, program.Clean) }
 
 const (
 	// maxWait limits every wait; no test depends on how long something takes.
-	maxWait = 5 * time.Minute
+	maxWait = 10 * time.Minute
 	// seedEnv repeats a drill.
 	seedEnv = "FANFARE_DRILL_SEED"
 	// records is the number of campaigns: enough for some hundred pages.

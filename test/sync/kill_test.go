@@ -13,7 +13,7 @@ import (
 )
 
 // maxWait limits every wait; no test depends on how long something takes.
-const maxWait = 3 * time.Minute
+const maxWait = 10 * time.Minute
 
 // programDrill is a drill on the real program, which restarts with a later time
 // after each end.
