@@ -108,7 +108,7 @@ func (r Rotation) Accept(ctx context.Context) (string, error) {
 // Used returns the ids of the keys that stored secrets need, sorted.
 func (r Rotation) Used(ctx context.Context) ([]string, error) {
 	sealed, err := r.Store.Sealed(ctx)
-	return keyIDs(sealed), err
+	return KeyIDs(sealed), err
 }
 
 // WarnMissing logs the keys of stored secrets that the ring lacks.
@@ -129,8 +129,8 @@ func (r Rotation) WarnMissing(ctx context.Context, log *slog.Logger) error {
 	return nil
 }
 
-// keyIDs returns the ids of the keys of sealed texts, sorted, each once.
-func keyIDs(sealed []string) []string {
+// KeyIDs returns the ids of the keys of sealed texts, sorted, each once.
+func KeyIDs(sealed []string) []string {
 	list := []string{}
 	for _, text := range sealed {
 		list = append(list, KeyID(text))

@@ -20,8 +20,8 @@ const (
 // process that has just ended may hold it for a moment longer, so connect waits.
 // The number is used for nothing else in the database.
 const (
-	useShared = "SET lock_timeout = '3s'; SELECT pg_advisory_lock_shared(6442019531157043554)"
-	useAlone  = "SET lock_timeout = '3s'; SELECT pg_advisory_lock(6442019531157043554)"
+	useShared = "SET lock_timeout = '5s'; SELECT pg_advisory_lock_shared(6442019531157043554)"
+	useAlone  = "SET lock_timeout = '5s'; SELECT pg_advisory_lock(6442019531157043554)"
 )
 
 // listener receives the broadcast topics of all nodes, including those of this
