@@ -23,6 +23,7 @@ var boots = map[string]string{
 	"factsfile":      "it is about the file of DuckDB",
 	"factsdb":        "facts move between DuckDB and PostgreSQL",
 	"backup":         "a backup contains the facts of DuckDB",
+	"movestore":      "it copies the facts of DuckDB",
 }
 
 // heavy are the packages that start the application or link DuckDB.

@@ -194,6 +194,10 @@ var layers = []layer{
 		name: "whole", packages: []string{"app"}, may: []string{"api", "slice", "asset storage", "audience", "creative", "ingest", "leaf", "http", "docs", "contract", "console", "work", "store", "engine", "facts", "facts engine", "facts of a store", "store file", "llm provider", "ad platforms", "single sign-on", "wire"},
 		never: drivers, why: "it connects the packages, in the same way for a server, a command and a test",
 	},
+	{
+		name: "move", packages: []string{"movestore"}, may: []string{"app", "store", "engine", "facts as numbers", "facts engine", "facts of a store", "seal", "leaf"},
+		never: slices.Concat(http, drivers), why: "it copies every part of an installation through the package that owns the part",
+	},
 	{name: "contract", packages: []string{"../api", ".."}, why: "files that are part of the program depend on no code"},
 	{name: "program", packages: []string{"../cmd/fanfare"}, may: []string{"*"}, never: drivers, why: "the only package that may import all others"},
 	{

@@ -38,6 +38,9 @@ func examineStore(ctx context.Context, e store.Engine, db *store.DB, path string
 	case len(pending) > 0:
 		return append(list, finding{"schema", good, "the next start will apply " + strings.Join(pending, ", ")})
 	}
+	if err := db.CheckComplete(ctx); err != nil {
+		return append(list, finding{"schema", failure, err.Error()})
+	}
 	list = append(list, finding{"schema", good, "up to date"}, examineDocuments(ctx, e), examineChanges(ctx, e, db, path))
 	report, err := db.VerifyAudit(ctx, func(int64) {})
 	switch {

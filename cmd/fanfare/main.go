@@ -107,12 +107,12 @@ func exitCode(err error) int {
 		return exitUsage
 	case noSpace(err):
 		return exitRetry
-	case errors.As(err, &config), errors.Is(err, store.ErrNewer), errors.Is(err, store.ErrOverwritten):
+	case errors.As(err, &config), errors.Is(err, store.ErrNewer), errors.Is(err, store.ErrOverwritten), errors.Is(err, store.ErrUnfinished):
 		return exitConfig
 	case fault.Is(err, fault.NotFound), errors.Is(err, fs.ErrNotExist):
 		return exitNotFound
 	case fault.Is(err, fault.InvalidState), fault.Is(err, fault.AlreadyExists),
-		errors.Is(err, fs.ErrExist), errors.Is(err, store.ErrNotEmpty), errors.Is(err, datadir.ErrLocked):
+		errors.Is(err, fs.ErrExist), errors.Is(err, store.ErrNotEmpty), errors.Is(err, store.ErrInUse), errors.Is(err, datadir.ErrLocked):
 		return exitConflict
 	case fault.Is(err, fault.ValidationFailed):
 		return exitUsage
@@ -136,7 +136,7 @@ func (c *cli) root() *cobra.Command {
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(
 		c.serveCommand(), c.demoCommand(), c.workspaceCommand(), c.userCommand(), c.keyCommand(), c.providerCommand(), c.ratesCommand(), c.importCommand(),
-		c.migrateCommand(), c.backupCommand(), c.factsCommand(), c.masterKeyCommand(), c.auditCommand(), c.doctorCommand(), c.sandboxCommand(),
+		c.migrateCommand(), c.migrateStoreCommand(), c.backupCommand(), c.factsCommand(), c.masterKeyCommand(), c.auditCommand(), c.doctorCommand(), c.sandboxCommand(),
 		c.openapiCommand(), c.trustCommand(), c.versionCommand(),
 	)
 	c.mark(root)

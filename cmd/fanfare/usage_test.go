@@ -68,6 +68,11 @@ func TestUsage(t *testing.T) {
 		{"workspace list --store postgres://me:secret@127.0.0.1:1/x", 75, []string{"start the database, or correct --store"}},
 		{"migrate --store postgres://me:secret@127.0.0.1:1/x", 75, []string{"start the database, or correct --store"}},
 		{"serve --store postgres://me:secret@127.0.0.1:1/x", 75, []string{"start the database, or correct --store"}},
+		{"migrate-store", 2, []string{"--to-store", "--to-data"}},
+		{"migrate-store --to-stor x", 2, []string{"did you mean --to-store?"}},
+		{"migrate-store --to-data x", 78, []string{"no database in", "--data"}},
+		{"migrate-store --to-store mysql://me:secret@db/x", 78, []string{"destination", "postgres://"}},
+		{"migrate-store --to-data x --to-metrics clickhouse+https://me:secret@db/x", 78, []string{"destination", "need records in PostgreSQL"}},
 		{"serve --data", 2, []string{"data"}},
 	} {
 		t.Run(tt.line, func(t *testing.T) {

@@ -207,6 +207,9 @@ func (a *App) build(ctx context.Context) error {
 	if len(steps) > 0 {
 		c.Log.Info("database schema migrated", "steps", strings.Join(steps, ", "))
 	}
+	if err := a.DB.CheckComplete(ctx); err != nil {
+		return err
+	}
 	a.Accounts = account.New(a.DB.Accounts(), c.Now, c.Random)
 	a.Keys = account.NewKeyCache(a.DB.Accounts(), a.Accounts, !a.Engine.Traits().Exclusive, c.Now)
 	a.DB.OnAuth(a.Keys.Forget)

@@ -59,7 +59,7 @@ func (a *App) buildAnalytics() {
 // buildIngest creates the import of own data, the last user of facts.
 func (a *App) buildIngest() (err error) {
 	c := a.config
-	if a.Uploads, err = OpenFiles(c.Assets, importFiles, c.Now, c.Random); err != nil {
+	if a.Uploads, err = OpenFiles(c.Assets, ImportFiles, c.Now, c.Random); err != nil {
 		return err
 	}
 	spool := filepath.Join(c.Facts, "spool")

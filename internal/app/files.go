@@ -17,8 +17,8 @@ type Files interface {
 	io.Closer
 }
 
-// importFiles is the folder of uploads below that of assets.
-const importFiles = "imports"
+// ImportFiles is the folder of uploads below that of assets.
+const ImportFiles = "imports"
 
 // OpenFiles opens the files of an assets setting, a folder or an s3:// URL. sub
 // is a folder below it, or empty. A bucket is not called; CheckFiles does that.

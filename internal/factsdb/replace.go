@@ -3,6 +3,7 @@ package factsdb
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -45,27 +46,35 @@ func (d *Database) Replace(ctx context.Context, workspaces []ident.ID, reconcile
 	return r, nil
 }
 
-// checkOwner returns an error if there are facts and none belongs to one of the
+// ErrForeign is returned for facts that are not replaced, because they belong to
+// another installation.
+var ErrForeign = errors.New("metrics of another installation")
+
+// checkOwner returns ErrForeign if there are facts and none belongs to one of the
 // workspaces. Ids of workspaces are random.
 func (d *Database) checkOwner(ctx context.Context, workspaces []ident.ID) error {
 	has, err := d.Workspaces(ctx)
 	if err != nil || len(has) == 0 || slices.ContainsFunc(has, func(id ident.ID) bool { return slices.Contains(workspaces, id) }) {
 		return err
 	}
-	return fmt.Errorf("%s has metrics of another installation: name a database of this one, or an empty one, with --metrics", d.config.address())
+	return fmt.Errorf("%s has %w: name a database of this one, or an empty one, with --metrics", d.config.address(), ErrForeign)
+}
+
+// CheckEmpty returns ErrForeign if there are facts, other than those of a restore
+// that was not completed.
+func (d *Database) CheckEmpty(ctx context.Context) error {
+	id, err := d.CurrentID(ctx)
+	if err != nil || strings.HasPrefix(id, restoring) {
+		return err
+	}
+	return d.checkOwner(ctx, nil)
 }
 
 // Restore fills empty facts from a dump, if there is one. Call Claim after the
 // records are restored.
 func (d *Database) Restore(ctx context.Context, r io.Reader) error {
-	id, err := d.CurrentID(ctx)
-	if err != nil {
+	if err := d.CheckEmpty(ctx); err != nil {
 		return err
-	}
-	if !strings.HasPrefix(id, restoring) {
-		if err := d.checkOwner(ctx, nil); err != nil {
-			return err
-		}
 	}
 	return d.replace(ctx, restoring+d.config.newID(), func(e metrics.ReplaceableEngine) error {
 		if r == nil {

@@ -173,4 +173,29 @@ func Examine(ctx context.Context, c Config) error {
 	return errors.Join(err, e.Close())
 }
 
+// OpenCopy opens a copy of the facts file of a store, which no process has open.
+// It makes the copy in the folder dir and changes neither the file nor the store.
+// It returns nil if the store has no facts yet.
+func OpenCopy(ctx context.Context, c Config, dir string) (*duckdb.Engine, error) {
+	f := &File{config: c}
+	e, _, why, err := f.openMatching(ctx, func(ctx context.Context) (*duckdb.Engine, error) {
+		if !duckdb.Exists(c.Dir) {
+			return nil, errNoFile
+		}
+		if err := duckdb.Copy(c.Dir, dir); err != nil {
+			return nil, err
+		}
+		o := c.options()
+		o.NoMaintenance = true
+		return duckdb.Open(ctx, dir, o)
+	})
+	switch {
+	case errors.Is(err, errNoFile):
+		return nil, nil
+	case why != "":
+		return nil, errors.Join(errors.New(f.operatorMessage(why)), err)
+	}
+	return e, err
+}
+
 var errNoFile = errors.New("there are no facts")

@@ -172,6 +172,14 @@ func (r *Ring) Drop(id string) error {
 	return nil
 }
 
+// CopyTo writes all keys to another file. It never replaces a file.
+func (r *Ring) CopyTo(path string) error {
+	r.refresh()
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return r.file.writeFile(path, os.Link)
+}
+
 func (r *Ring) active() (id string, key []byte) {
 	r.refresh()
 	r.mu.RLock()

@@ -108,7 +108,7 @@ func (r Rotation) Accept(ctx context.Context) (string, error) {
 // Used returns the ids of the keys that stored secrets need, sorted.
 func (r Rotation) Used(ctx context.Context) ([]string, error) {
 	sealed, err := r.Store.Sealed(ctx)
-	return keyIDs(sealed), err
+	return KeyIDs(sealed), err
 }
 
 // WarnMissing logs the keys of stored secrets that the ring lacks.
@@ -133,8 +133,8 @@ func (r Rotation) Missing(ctx context.Context) ([]string, error) {
 	return slices.DeleteFunc(used, func(id string) bool { return r.Ring != nil && r.Ring.Has(id) }), err
 }
 
-// keyIDs returns the ids of the keys of sealed texts, sorted, each once.
-func keyIDs(sealed []string) []string {
+// KeyIDs returns the ids of the keys of sealed texts, sorted, each once.
+func KeyIDs(sealed []string) []string {
 	list := []string{}
 	for _, text := range sealed {
 		list = append(list, KeyID(text))

@@ -77,7 +77,7 @@ func VerifyDocuments(ctx context.Context, e Engine) (DocumentReport, error) {
 			if t.doc == "" {
 				continue
 			}
-			err := t.dump(tx, func(c Chunk) error {
+			err := t.dump(tx, nil, func(c Chunk) error {
 				c.documents(func(key string, err error) {
 					report.Documents++
 					if err == nil {

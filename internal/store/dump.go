@@ -14,6 +14,15 @@ type Chunk struct {
 	Columns []string
 	Rows    int
 	Data    []byte
+	// Last is the position of the last row.
+	Last Position
+}
+
+// Position names a row of a dump by its table and its packed key. The zero value
+// is before all rows.
+type Position struct {
+	Table string `json:"table,omitzero"`
+	Key   []byte `json:"key,omitzero"`
 }
 
 const chunkRows = 1000
@@ -22,12 +31,15 @@ const chunkRows = 1000
 // of rows of all tables. Dump returns ErrChecksum at the first damaged
 // document.
 func Dump(ctx context.Context, e Engine, each func(c Chunk, total int64) error) error {
+	list := slices.DeleteFunc(slices.Clone(tables), func(t *table) bool { return t.transient })
+	return dumpTables(ctx, e, list, Position{}, each)
+}
+
+// dumpTables is Dump for some tables, from the row after a position on.
+func dumpTables(ctx context.Context, e Engine, list []*table, after Position, each func(c Chunk, total int64) error) error {
 	return toFault(e.Snapshot(Across(ctx), func(tx Tx) error {
 		var total int64
-		for _, t := range tables {
-			if t.transient {
-				continue
-			}
+		for _, t := range list {
 			rows, err := tx.Query(`SELECT count(*) FROM ` + t.name)
 			if err != nil {
 				return fmt.Errorf("count %s: %w", t.name, err)
@@ -35,11 +47,9 @@ func Dump(ctx context.Context, e Engine, each func(c Chunk, total int64) error) 
 			rows.Next()
 			total += rows.Int()
 		}
-		for _, t := range tables {
-			if t.transient {
-				continue
-			}
-			err := t.dump(tx, func(c Chunk) error {
+		first := max(0, slices.IndexFunc(list, func(t *table) bool { return t.name == after.Table }))
+		for _, t := range list[first:] {
+			err := t.dump(tx, after.Key, func(c Chunk) error {
 				if err := c.damaged(); err != nil {
 					return err
 				}
@@ -48,20 +58,25 @@ func Dump(ctx context.Context, e Engine, each func(c Chunk, total int64) error) 
 			if err != nil {
 				return fmt.Errorf("dump %s: %w", t.name, err)
 			}
+			after.Key = nil
 		}
 		return nil
 	}))
 }
 
-// dump reads all rows in the order of the key, chunk by chunk.
-func (t *table) dump(tx Tx, each func(Chunk) error) error {
+// dump reads the rows after a packed key, or all rows, in the order of the key,
+// chunk by chunk.
+func (t *table) dump(tx Tx, after []byte, each func(Chunk) error) error {
 	columns, keys := columnNames(t.columns), strings.Join(t.key, ", ")
 	query := `SELECT ` + keys + `, ` + strings.Join(columns, ", ") + ` FROM ` + t.name
-	var last []any
 	for {
 		text := query
-		if last != nil {
+		var last []any
+		if after != nil {
 			text += ` WHERE (` + keys + `) > (` + numbered(1, len(t.key)) + `)`
+			for r := NewRows(after, len(t.key)); len(last) < len(t.key); {
+				last = append(last, r.Value())
+			}
 		}
 		rows, err := tx.Query(text+fmt.Sprintf(` ORDER BY %s LIMIT %d`, keys, chunkRows), last...)
 		if err != nil {
@@ -69,9 +84,9 @@ func (t *table) dump(tx Tx, each func(Chunk) error) error {
 		}
 		c := Chunk{Table: t.name, Columns: columns}
 		for rows.Next() {
-			last = make([]any, len(t.key))
-			for i := range t.key {
-				last[i] = rows.Value()
+			after = nil
+			for range t.key {
+				after = appendValue(after, rows.Value())
 			}
 			for range columns {
 				c.Data = appendValue(c.Data, rows.Value())
@@ -81,6 +96,7 @@ func (t *table) dump(tx Tx, each func(Chunk) error) error {
 		if c.Rows == 0 {
 			return nil
 		}
+		c.Last = Position{t.name, after}
 		if err := each(c); err != nil {
 			return err
 		}
@@ -149,19 +165,33 @@ func Restore(ctx context.Context, e Engine, fill func(put func(Chunk) error) err
 	}))
 }
 
+// insertValues is how many values one statement inserts at most.
+const insertValues = 1000
+
 func restoreChunk(tx Tx, c Chunk) error {
 	t := tableNamed(c.Table)
 	if t == nil || slices.ContainsFunc(c.Columns, func(name string) bool { return !slices.Contains(columnNames(t.columns), name) }) {
 		return errors.New("this program has no such table or column; restore with the version that made the backup")
 	}
-	insert := `INSERT INTO ` + c.Table + ` (` + strings.Join(c.Columns, ", ") + `) VALUES (` + numbered(1, len(c.Columns)) + `)`
-	rows := NewRows(c.Data, len(c.Columns))
-	args := make([]any, len(c.Columns))
-	for rows.Next() {
-		for i := range args {
-			args[i] = rows.Value()
+	insert := `INSERT INTO ` + c.Table + ` (` + strings.Join(c.Columns, ", ") + `) VALUES `
+	var args []any
+	put := func() error {
+		values := make([]string, len(args)/len(c.Columns))
+		for i := range values {
+			values[i] = `(` + numbered(i*len(c.Columns)+1, len(c.Columns)) + `)`
 		}
-		if _, err := tx.Exec(insert, args...); err != nil {
+		_, err := tx.Exec(insert+strings.Join(values, ", "), args...)
+		args = args[:0]
+		return err
+	}
+	for rows, left := NewRows(c.Data, len(c.Columns)), c.Rows; rows.Next(); left-- {
+		for range c.Columns {
+			args = append(args, rows.Value())
+		}
+		if len(args)+len(c.Columns) <= insertValues && left > 1 {
+			continue
+		}
+		if err := put(); err != nil {
 			return err
 		}
 	}

@@ -164,3 +164,7 @@ var ErrDisplaced = errors.New("database file removed or replaced")
 // written to. An engine refuses every read and write, because it may read other
 // data than was stored.
 var ErrOverwritten = errors.New("database file overwritten")
+
+// ErrInUse is returned for a database on a server that another process has open,
+// if one of the two needs it for itself.
+var ErrInUse = errors.New("the database is in use: stop all nodes with SIGTERM (`systemctl stop fanfare` or Ctrl-C), and wait until other commands and `fanfare migrate-store` have ended")

@@ -194,6 +194,27 @@ func Move(from, to string) error {
 	return nil
 }
 
+// Copy copies the facts of a folder, which must be closed, into one without facts.
+func Copy(from, to string) error {
+	for _, name := range files {
+		err := copyFile(filepath.Join(from, name), filepath.Join(to, name))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("copy facts: %w", err)
+		}
+	}
+	return nil
+}
+
+// Remove deletes the facts of a folder, which must be closed.
+func Remove(dir string) error {
+	for _, name := range files {
+		if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("remove facts: %w", err)
+		}
+	}
+	return nil
+}
+
 // NoSpace reports whether an error means that the disk is full. The file is as it
 // was before, and stays usable.
 //

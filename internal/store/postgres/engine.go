@@ -27,6 +27,9 @@ type Options struct {
 	// MaxConns is the largest number of connections, by default 16 or
 	// pool_max_conns of the URL.
 	MaxConns int
+	// Exclusive refuses a database that another process has open with this
+	// package, and lets no other open it until Close.
+	Exclusive bool
 }
 
 const (
@@ -103,9 +106,15 @@ func openEngine(ctx context.Context, url string, opt Options) (*Engine, error) {
 		e.pool.Close()
 		return nil, classify(ctx, err, pgdriver.Lost(err))
 	}
-	l := &listener{config: listen, tell: e.committed}
+	l := &listener{config: listen, use: useShared, tell: e.committed}
+	if opt.Exclusive {
+		l.use = useAlone
+	}
 	if err := l.connect(ctx); err != nil {
 		e.pool.Close()
+		if pgdriver.LockTimeout(err) {
+			return nil, store.ErrInUse
+		}
 		return nil, classify(ctx, err, true)
 	}
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))

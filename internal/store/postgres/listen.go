@@ -16,13 +16,23 @@ const (
 	connectWait   = 10 * time.Second
 )
 
+// The lock of a database lasts as long as the connection of the listener. A
+// process that has just ended may hold it for a moment longer, so connect waits.
+// The number is used for nothing else in the database.
+const (
+	useShared = "SET lock_timeout = '5s'; SELECT pg_advisory_lock_shared(6442019531157043554)"
+	useAlone  = "SET lock_timeout = '5s'; SELECT pg_advisory_lock(6442019531157043554)"
+)
+
 // listener receives the broadcast topics of all nodes, including those of this
 // node, which is harmless. After a lost connection it passes
 // store.TopicBroadcast+"all" to tell, because it may have missed any topic.
 type listener struct {
 	config *pgx.ConnConfig
 	conn   *pgx.Conn
-	tell   func(topics []string)
+	// use takes the lock of the database, useShared or useAlone.
+	use  string
+	tell func(topics []string)
 }
 
 func (l *listener) connect(ctx context.Context) error {
@@ -32,9 +42,11 @@ func (l *listener) connect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, err := conn.Exec(ctx, "LISTEN "+channel); err != nil {
-		_ = conn.Close(ctx)
-		return err
+	for _, text := range []string{l.use, "LISTEN " + channel} {
+		if _, err := conn.Exec(ctx, text); err != nil {
+			_ = conn.Close(ctx)
+			return err
+		}
 	}
 	l.conn = conn
 	return nil

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"errors"
 	"strings"
 	"sync"
 	"testing"
@@ -67,4 +68,30 @@ func TestListen(t *testing.T) {
 	w.wait(t, "+!all")
 	write(t, here, touch("!again"))
 	w.wait(t, "+!again")
+}
+
+// TestExclusive checks that a database in exclusive use is not shared, and that
+// the lock ends with Close.
+func TestExclusive(t *testing.T) {
+	t.Parallel()
+	url := pgtest.URL(t)
+	shared := open(t, url)
+	if _, err := Open(t.Context(), url, Options{Exclusive: true}); !errors.Is(err, store.ErrInUse) {
+		t.Errorf("got %v want %v", err, store.ErrInUse)
+	}
+	if err := shared.Close(); err != nil {
+		t.Fatal(err)
+	}
+	alone, err := Open(t.Context(), url, Options{Exclusive: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(t.Context(), url, Options{}); !errors.Is(err, store.ErrInUse) {
+		t.Errorf("got %v want %v", err, store.ErrInUse)
+	}
+	if err := alone.Close(); err != nil {
+		t.Fatal(err)
+	}
+	open(t, url)
+	open(t, url)
 }
