@@ -159,11 +159,6 @@ func (s *statement) queryRows(ctx context.Context, c *client, add func(*numbers.
 		if err := parseRow(r, strings.Split(line[:len(line)-1], "\t")); err != nil {
 			return fmt.Errorf("read answer: %w", err)
 		}
-		// A query without granularity and columns returns a row even if there are
-		// no facts.
-		if r.Facts == 0 {
-			continue
-		}
 		facts += r.Facts
 		if err := add(r); err != nil {
 			return err

@@ -83,8 +83,8 @@ func (t *Texts) members(p *analytics.Plan, dimension string, matches func(string
 	source, isSource := sourceTexts[dimension]
 	switch {
 	case isAttribute:
-		for i := range t.Entities {
-			if e := &t.Entities[i]; e.Kind == string(a.column) && matches(a.text(e)) {
+		for i := range t.Entities[a.kind] {
+			if e := &t.Entities[a.kind][i]; matches(a.text(e)) {
 				m.Numbers = append(m.Numbers, e.Key)
 			}
 		}
@@ -103,8 +103,8 @@ func (t *Texts) members(p *analytics.Plan, dimension string, matches func(string
 		}
 	case dimension == "tag":
 		m.Column = CampaignColumn
-		for i := range t.Entities {
-			if e := &t.Entities[i]; slices.ContainsFunc(e.Tags, func(n int32) bool { return matches(t.Tags[n]) }) {
+		for i := range t.Entities[KindCampaign] {
+			if e := &t.Entities[KindCampaign][i]; slices.ContainsFunc(e.Tags, func(n int32) bool { return matches(t.Tags[n]) }) {
 				m.Numbers = append(m.Numbers, e.Key)
 			}
 		}

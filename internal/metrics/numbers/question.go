@@ -104,30 +104,32 @@ type Row struct {
 type Sum struct {
 	// Total is the sum of the known values; for reach it is the largest.
 	Total Int128
-	// Known is the number of facts whose value is known, Unrated that of facts
-	// with a value that has no rate.
+	// Known is 0 if no fact has a known value, Unrated if all known values have a
+	// rate.
 	Known, Unrated int64
 }
 
 // attribute is a text of an entity or of its record.
 type attribute struct {
-	column Column
-	text   func(*Entity) string
+	kind int
+	text func(*Entity) string
 }
 
+func (a attribute) column() Column { return Column(Kinds[a.kind]) }
+
 var attributes = map[string]attribute{
-	"campaign_id":     {CampaignColumn, func(e *Entity) string { return e.Record }},
-	"campaign_name":   {CampaignColumn, (*Entity).name},
-	"campaign_status": {CampaignColumn, func(e *Entity) string { return e.Status }},
-	"objective":       {CampaignColumn, func(e *Entity) string { return e.Objective }},
-	"creative_id":     {CreativeColumn, func(e *Entity) string { return e.Record }},
-	"creative_name":   {CreativeColumn, (*Entity).name},
-	"creative_type":   {CreativeColumn, func(e *Entity) string { return e.Type }},
+	"campaign_id":     {KindCampaign, func(e *Entity) string { return e.Record }},
+	"campaign_name":   {KindCampaign, (*Entity).name},
+	"campaign_status": {KindCampaign, func(e *Entity) string { return e.Status }},
+	"objective":       {KindCampaign, func(e *Entity) string { return e.Objective }},
+	"creative_id":     {KindCreative, func(e *Entity) string { return e.Record }},
+	"creative_name":   {KindCreative, (*Entity).name},
+	"creative_type":   {KindCreative, func(e *Entity) string { return e.Type }},
 
-	analytics.DimensionVariant: {CreativeColumn, func(e *Entity) string { return e.Variant }},
+	analytics.DimensionVariant: {KindCreative, func(e *Entity) string { return e.Variant }},
 
-	"audience_id":   {AudienceColumn, func(e *Entity) string { return e.Record }},
-	"audience_name": {AudienceColumn, (*Entity).name},
+	"audience_id":   {KindAudience, func(e *Entity) string { return e.Record }},
+	"audience_name": {KindAudience, (*Entity).name},
 }
 
 // sourceTexts are the dimensions that describe a source.
@@ -139,7 +141,7 @@ var sourceTexts = map[string]func(*Source) string{
 
 func columnOf(dimension string) Column {
 	if a, ok := attributes[dimension]; ok {
-		return a.column
+		return a.column()
 	}
 	if _, ok := sourceTexts[dimension]; ok {
 		return SourceColumn
@@ -160,9 +162,10 @@ func Translate(p *analytics.Plan, t *Texts) (*Question, error) {
 		}
 	}
 	if slices.Contains(q.Columns, TagColumn) {
-		for i := range t.Entities {
-			for _, n := range t.Entities[i].Tags {
-				q.Tags = append(q.Tags, Tag{t.Entities[i].Key, n})
+		for i := range t.Entities[KindCampaign] {
+			e := &t.Entities[KindCampaign][i]
+			for _, n := range e.Tags {
+				q.Tags = append(q.Tags, Tag{e.Key, n})
 			}
 		}
 	}
@@ -202,8 +205,15 @@ func (q *Question) convert(p *analytics.Plan, t *Texts) {
 	}
 }
 
+// maxDimensions is the number of dimensions that a plan can have. The API allows
+// fewer.
+const maxDimensions = 7
+
 // Check refuses a plan with a name that the catalog does not have.
 func Check(p *analytics.Plan) error {
+	if len(p.Dimensions) > maxDimensions {
+		return fmt.Errorf("there are %d dimensions, more than %d", len(p.Dimensions), maxDimensions)
+	}
 	if int(p.Family) >= len(fact.Families) {
 		return fmt.Errorf("there is no family %d", p.Family)
 	}
