@@ -12,7 +12,6 @@ import (
 	duckdb "github.com/duckdb/duckdb-go/v2"
 
 	"fanfare/internal/analytics"
-	"fanfare/internal/clock"
 	"fanfare/internal/fact"
 	"fanfare/internal/fault"
 	"fanfare/internal/ident"
@@ -329,56 +328,4 @@ func (b *builder) value(dimension string, row []driver.Value) (v analytics.Value
 	}
 	v.Null = v.ID == ""
 	return v, 1
-}
-
-// summedDays is a range of days that have stored sums: by pentads, and from
-// firstMonth to lastMonth by whole months, if there are any.
-type summedDays struct{ first, last, firstMonth, lastMonth clock.Date }
-
-// noSums is the range of queries that read only facts.
-var noSums = summedDays{first: 1, firstMonth: 1}
-
-// summed returns the days whose sums are read.
-func (e *Engine) summed(p *analytics.Plan, w *workspace) summedDays {
-	if e.factsOnly {
-		return noSums
-	}
-	return longestSummed(p, w)
-}
-
-// longestSummed returns the longest sequence of whole pentads in the days of a
-// plan that have sums, noSums if the plan needs single days or facts.
-func longestSummed(p *analytics.Plan, w *workspace) summedDays {
-	weekday := func(d string) bool { return d == "weekday" }
-	byDay := p.Granularity == analytics.Day || p.Granularity == analytics.Week || slices.ContainsFunc(p.Dimensions, weekday) || p.Where != nil && mentions(p.Where, weekday)
-	if byDay || p.Family != fact.Base || len(w.rolled) == 0 || slices.Contains(p.Measures, fact.Reach) || converts(p, w) {
-		return noSums
-	}
-	d := firstOfPentad(p.First)
-	if d < p.First {
-		d = nextPentad(d)
-	}
-	best, from := noSums, d
-	for d <= p.Last {
-		next := nextPentad(d)
-		if !w.rolled[d.FirstOfMonth()] || next-1 > p.Last {
-			from = next
-		} else if next-from > best.last-best.first+1 {
-			best.first, best.last = from, next-1
-		}
-		d = next
-	}
-	if best == noSums {
-		return noSums
-	}
-	best.firstMonth, best.lastMonth = best.first.FirstOfMonth(), (best.last+1).FirstOfMonth()-1
-	if best.firstMonth < best.first {
-		best.firstMonth = best.first.NextMonth()
-	}
-	return best
-}
-
-func mentions(c *analytics.Condition, what func(dimension string) bool) bool {
-	in := func(c analytics.Condition) bool { return mentions(&c, what) }
-	return what(c.Dimension) || c.Not != nil && mentions(c.Not, what) || slices.ContainsFunc(c.And, in) || slices.ContainsFunc(c.Or, in)
 }

@@ -138,3 +138,7 @@ func changeTables(ctx context.Context, c *conn, from int32) error {
 
 // prefixed joins names, each after the prefix.
 func prefixed(prefix string, names []string) string { return prefix + strings.Join(names, ", "+prefix) }
+
+// wordDimensions are the dimensions whose values are words. Columns of facts have
+// the same names.
+var wordDimensions = []string{"channel", "country", "age_range", "gender", "device"}

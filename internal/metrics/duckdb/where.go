@@ -28,10 +28,6 @@ var entityAttributes = map[string]entityAttribute{
 	"audience_name": {fact.KindAudience, "name"},
 }
 
-// wordDimensions are the dimensions whose values are words. Columns of facts have
-// the same names.
-var wordDimensions = []string{"channel", "country", "age_range", "gender", "device"}
-
 // where writes a condition. Every part of it is true or false, never NULL, so
 // that NOT and OR are correct.
 func (b *builder) where(c *analytics.Condition) {
