@@ -11,6 +11,7 @@ import (
 	"fanfare/internal/clock"
 	"fanfare/internal/fact"
 	"fanfare/internal/ident"
+	"fanfare/internal/metrics/numbers"
 )
 
 // change is one write to one workspace.
@@ -24,8 +25,12 @@ type change struct {
 	touched map[part]bool
 	// unchanged means that every query returns the same as before.
 	unchanged bool
-	// invalidates means that statements built before the write become invalid.
+	// invalidates means that sources, words or sums changed, so that statements
+	// built before the write become invalid.
 	invalidates bool
+	// changedTexts are the kinds of entities whose texts changed, addedTexts those
+	// with new entities.
+	changedTexts, addedTexts [len(numbers.Kinds)]bool
 	// ended is closed when the write is visible or rolled back.
 	ended chan struct{}
 }
@@ -44,7 +49,7 @@ func (e *Engine) writeWorkspace(ctx context.Context, id ident.ID, wait time.Dura
 		return err
 	}
 	words := e.words.Load()
-	t := &change{e: e, now: e.now(), w: &workspace{}, words: words, touched: map[part]bool{}, ended: make(chan struct{})}
+	t := &change{e: e, now: e.now(), w: &workspace{texts: newTexts()}, words: words, touched: map[part]bool{}, ended: make(chan struct{})}
 	defer close(t.ended)
 	if was != nil {
 		*t.w = *was
@@ -63,14 +68,14 @@ func (e *Engine) writeWorkspace(ctx context.Context, id ident.ID, wait time.Dura
 			if err := t.updateDerived(ctx); err != nil {
 				return err
 			}
-			if t.invalidates {
+			if t.announced() {
 				e.announce(id, was, t)
 			}
 			return nil
 		})
 	})
 	if err != nil {
-		if t.invalidates {
+		if t.announced() {
 			e.retract(id, words)
 		}
 		return err
@@ -82,11 +87,14 @@ func (e *Engine) writeWorkspace(ctx context.Context, id ident.ID, wait time.Dura
 	if !t.unchanged {
 		e.generation.Add(1)
 	}
-	if t.w.texts == nil {
-		t.w.texts = newDictionary()
-	}
 	e.publish(id, t.w)
 	return nil
+}
+
+// announced reports whether queries must know of the write before its commit.
+func (t *change) announced() bool {
+	none := [len(numbers.Kinds)]bool{}
+	return t.invalidates || t.changedTexts != none || t.addedTexts != none
 }
 
 // lock waits until no other write runs. For wait see fairqueue.Queue. Changes

@@ -47,5 +47,5 @@ func (e *Engine) RolledMonths(ctx context.Context, id ident.ID) (int, error) {
 	return len(w.rolled), nil
 }
 
-// FillNameCache pretends that the cache of names is full.
-func (e *Engine) FillNameCache() { e.cachedNames.Store(maxCachedNames) }
+// CacheNoTexts makes each query drop the cached texts of other workspaces.
+func (e *Engine) CacheNoTexts() { e.maxCachedEntities = 0 }

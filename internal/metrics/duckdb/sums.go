@@ -36,9 +36,8 @@ func (e *Engine) summed(p *analytics.Plan, w *workspace) summedDays {
 // longestSummed returns the longest sequence of whole pentads in the days of a
 // plan that have sums, noSums if the plan needs single days or facts.
 func longestSummed(p *analytics.Plan, w *workspace) summedDays {
-	weekday := func(d string) bool { return d == "weekday" }
-	byDay := p.Granularity == analytics.Day || p.Granularity == analytics.Week || slices.ContainsFunc(p.Dimensions, weekday) || p.Where != nil && mentions(p.Where, weekday)
-	if byDay || p.Family != fact.Base || len(w.rolled) == 0 || slices.Contains(p.Measures, fact.Reach) || converts(p, w) {
+	byDay := p.Granularity == analytics.Day || p.Granularity == analytics.Week || numbers.GroupedBy(p, numbers.WeekdayColumn) || numbers.FilteredBy(p, numbers.WeekdayColumn)
+	if byDay || p.Family != fact.Base || len(w.rolled) == 0 || slices.Contains(p.Measures, fact.Reach) || numbers.Converts(p, w.sources) {
 		return noSums
 	}
 	d := firstOfPentad(p.First)
@@ -63,11 +62,6 @@ func longestSummed(p *analytics.Plan, w *workspace) summedDays {
 		best.firstMonth = best.first.NextMonth()
 	}
 	return best
-}
-
-func mentions(c *analytics.Condition, what func(dimension string) bool) bool {
-	in := func(c analytics.Condition) bool { return mentions(&c, what) }
-	return what(c.Dimension) || c.Not != nil && mentions(c.Not, what) || slices.ContainsFunc(c.And, in) || slices.ContainsFunc(c.Or, in)
 }
 
 // month is a month of a workspace.
@@ -227,7 +221,7 @@ func (t *change) unroll(ctx context.Context) error {
 	}
 	t.invalidates = true
 	slices.Sort(days)
-	in := list(days)
+	in := inList(days)
 	for _, text := range []string{
 		"DELETE FROM rolled WHERE workspace = ? AND month IN " + in,
 		"DELETE FROM base_month WHERE workspace = ? AND day IN " + in,

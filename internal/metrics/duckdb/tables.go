@@ -82,21 +82,12 @@ var tables = []struct {
 	{"layout", "family INTEGER NOT NULL, loose BIGINT NOT NULL", true},
 }
 
-// described joins an entity with its record. Empty texts are NULL.
-const described = `CREATE VIEW IF NOT EXISTS described AS
-	SELECT e.workspace, e.key, e.kind, nullif(e.record, '') AS id, nullif(e.part, '') AS part, e.external, nullif(e.name, '') AS theirs, nullif(r.name, '') AS ours,
-		coalesce(nullif(r.name, ''), nullif(e.name, '')) AS name, nullif(r.status, '') AS status, nullif(r.objective, '') AS objective, nullif(r.type, '') AS type
-	FROM entity e LEFT JOIN record r ON r.workspace = e.workspace AND r.id = e.record`
-
 // makeTables creates missing tables and updates older ones.
 func makeTables(ctx context.Context, c *conn) error {
 	for _, t := range tables {
 		if _, err := c.exec(ctx, "CREATE TABLE IF NOT EXISTS "+t.name+" ("+t.columns+")"); err != nil {
 			return fmt.Errorf("create table %s: %w", t.name, err)
 		}
-	}
-	if _, err := c.exec(ctx, described); err != nil {
-		return fmt.Errorf("create view: %w", err)
 	}
 	found := int32(0)
 	err := c.query(ctx, func(row []driver.Value) error { found = row[0].(int32); return nil }, "SELECT version FROM format")

@@ -32,7 +32,7 @@ func (e *Engine) Undo(ctx context.Context, id, imported ident.ID) (int64, error)
 		if t.unchanged = len(batches) == 0; t.unchanged {
 			return nil
 		}
-		in := " IN " + list(batches)
+		in := " IN " + inList(batches)
 		for f, table := range fact.Families {
 			if err := t.touchParts(ctx, fact.Family(f), "FROM "+table+" WHERE workspace = ? AND import"+in, t.w.key); err != nil {
 				return err

@@ -11,6 +11,7 @@ import (
 	"fanfare/internal/clock"
 	"fanfare/internal/fact"
 	"fanfare/internal/ident"
+	"fanfare/internal/metrics/numbers"
 	"fanfare/internal/money"
 )
 
@@ -28,21 +29,14 @@ type workspace struct {
 	generation int64
 	mirrored   clock.Instant
 	// sources is a new slice after each change.
-	sources []source
+	sources []numbers.Source
 	parts   map[part]extent
 	rolled  map[clock.Date]bool
 	covered []fact.Coverage
-	// texts is nil while a write that changes names commits; writeEnded is closed
-	// then.
-	texts      *dictionary
-	writeEnded <-chan struct{}
-	// epoch changes when statements built from this state become invalid.
+	texts   allTexts
+	// epoch changes when sources, words or sums become invalid that a statement
+	// was built from.
 	epoch int64
-}
-
-type source struct {
-	key int32
-	fact.Source
 }
 
 // part is a month of a family of a source.
@@ -120,18 +114,27 @@ func (e *Engine) workspace(ctx context.Context, id ident.ID) (*workspace, error)
 	return w, nil
 }
 
-// announce publishes new sources, words and invalidated sums and names before the
-// commit, so that a query sees them or a new epoch.
+// announce publishes new sources, words and texts and deleted sums before the
+// commit, so that a query sees them or is run again.
 func (e *Engine) announce(id ident.ID, was *workspace, t *change) {
 	w := &workspace{}
 	if was != nil {
 		*w = *was
 	}
-	w.key, w.sources, w.rolled, w.texts, w.writeEnded = t.w.key, t.w.sources, t.w.rolled, t.w.texts, t.ended
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.epochs++
-	w.epoch, t.w.epoch = e.epochs, e.epochs
+	if t.invalidates {
+		t.w.epoch = e.epochs
+	}
+	for kind := range t.w.texts {
+		if t.changedTexts[kind] {
+			t.w.texts[kind] = &kindTexts{changed: e.epochs, ready: t.ended}
+		} else if t.addedTexts[kind] {
+			t.w.texts[kind] = &kindTexts{changed: t.w.texts[kind].changed, ready: t.ended}
+		}
+	}
+	w.key, w.sources, w.rolled, w.texts, w.epoch = t.w.key, t.w.sources, t.w.rolled, t.w.texts, t.w.epoch
 	e.known[id] = w
 	e.words.Store(t.words)
 }
@@ -153,7 +156,7 @@ func (e *Engine) publish(id ident.ID, w *workspace) {
 
 // load reads a workspace from one snapshot. A write publishes its state later.
 func load(ctx context.Context, c *conn, id ident.ID) (*workspace, error) {
-	w := &workspace{parts: map[part]extent{}, rolled: map[clock.Date]bool{}, texts: newDictionary()}
+	w := &workspace{parts: map[part]extent{}, rolled: map[clock.Date]bool{}, texts: newTexts()}
 	err := c.inTransaction(ctx, func() error {
 		return errors.Join(
 			c.query(ctx, func(row []driver.Value) error {
@@ -161,7 +164,7 @@ func load(ctx context.Context, c *conn, id ident.ID) (*workspace, error) {
 				return nil
 			}, "SELECT key, generation, mirrored FROM workspace WHERE id = ?", string(id)),
 			c.query(ctx, func(row []driver.Value) error {
-				w.sources = append(w.sources, source{row[0].(int32), fact.Source{
+				w.sources = append(w.sources, numbers.Source{Key: row[0].(int32), Source: fact.Source{
 					Connection: ident.ID(row[1].(string)), Platform: row[2].(string), Account: row[3].(string), Currency: money.Currency(row[4].(string)), Zone: row[5].(string),
 				}})
 				return nil
@@ -190,25 +193,14 @@ func readPart(row []driver.Value) (part, extent) {
 }
 
 // coverage returns the days of each source that has facts.
-func coverage(sources []source, parts map[part]extent) []fact.Coverage {
-	bySource := map[int32]*fact.Coverage{}
-	for p, x := range parts {
-		c := bySource[p.source]
-		if c == nil {
-			c = &fact.Coverage{First: x.first, Last: x.last}
-			bySource[p.source] = c
+func coverage(sources []numbers.Source, parts map[part]extent) []fact.Coverage {
+	return numbers.Coverage(sources, func(yield func(numbers.Part) bool) {
+		for p, x := range parts {
+			if !yield(numbers.Part{Family: p.family, Source: p.source, Facts: x.rows, First: x.first, Last: x.last}) {
+				return
+			}
 		}
-		c.First, c.Last = min(c.First, x.first), max(c.Last, x.last)
-		c.Families[p.family].Add(x.rows, x.first, x.last)
-	}
-	var list []fact.Coverage
-	for _, s := range sources {
-		if c := bySource[s.key]; c != nil {
-			c.Source = s.Source
-			list = append(list, *c)
-		}
-	}
-	return list
+	})
 }
 
 // rows estimates the number of facts of a family in a range of days.

@@ -154,18 +154,18 @@ func (t *change) source(ctx context.Context, s *fact.Source) (int32, error) {
 	if s == nil {
 		return 0, errors.New("a row or window names no source")
 	}
-	i := slices.IndexFunc(t.w.sources, func(known source) bool { return known.Connection == s.Connection && known.Account == s.Account })
+	i := slices.IndexFunc(t.w.sources, func(known numbers.Source) bool { return known.Connection == s.Connection && known.Account == s.Account })
 	if i >= 0 && t.w.sources[i].Source == *s {
-		return t.w.sources[i].key, nil
+		return t.w.sources[i].Key, nil
 	}
 	t.w.sources, t.invalidates = slices.Clone(t.w.sources), true
 	if i < 0 {
 		i = len(t.w.sources)
-		t.w.sources = append(t.w.sources, source{key: t.e.next.source})
+		t.w.sources = append(t.w.sources, numbers.Source{Key: t.e.next.source})
 		t.e.next.source++
 	}
 	t.w.sources[i].Source = *s
-	key := t.w.sources[i].key
+	key := t.w.sources[i].Key
 	if _, err := t.c.exec(ctx, "DELETE FROM source WHERE key = ?", key); err != nil {
 		return 0, fmt.Errorf("store source: %w", err)
 	}
@@ -257,8 +257,8 @@ func (t *change) add(ctx context.Context, catalog, table string, rows []numbered
 	})
 }
 
-// list writes numbers for an IN.
-func list[T ~int32](numbers []T) string {
+// inList writes numbers for an IN.
+func inList[T ~int32](numbers []T) string {
 	b := make([]byte, 0, 8*len(numbers)+2)
 	b = append(b, '(')
 	for i, n := range numbers {

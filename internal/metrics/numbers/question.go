@@ -87,6 +87,15 @@ func (m *Match) Only(f func(Column) bool) bool {
 	return m.Not.Only(f) && (m.Column == "" || f(m.Column))
 }
 
+// Columns returns the columns of the condition, some more than once.
+func (m *Match) Columns() (list []Column) {
+	m.Only(func(c Column) bool {
+		list = append(list, c)
+		return true
+	})
+	return list
+}
+
 // Converts reports whether amounts of a measure need rates.
 func (q *Question) Converts(m fact.Measure) bool { return m.Money() && len(q.Foreign) > 0 }
 
@@ -149,10 +158,34 @@ func columnOf(dimension string) Column {
 	return Column(dimension)
 }
 
+// GroupedBy reports whether a plan groups by a column.
+func GroupedBy(p *analytics.Plan, c Column) bool {
+	return slices.ContainsFunc(p.Dimensions, func(d string) bool { return columnOf(d) == c })
+}
+
+// FilteredBy reports whether a plan selects facts by a column. Tags are found by
+// the campaign.
+func FilteredBy(p *analytics.Plan, c Column) bool {
+	uses := func(d string) bool { return d != "" && (columnOf(d) == c || d == "tag" && c == CampaignColumn) }
+	return p.Where != nil && mentions(p.Where, uses) || c == CampaignColumn && slices.Contains(p.Dimensions, "tag")
+}
+
+func mentions(c *analytics.Condition, uses func(dimension string) bool) bool {
+	in := func(c analytics.Condition) bool { return mentions(&c, uses) }
+	return uses(c.Dimension) || c.Not != nil && mentions(c.Not, uses) || slices.ContainsFunc(c.And, in) || slices.ContainsFunc(c.Or, in)
+}
+
+// Converts reports whether a plan asks for amounts that some source has in another
+// currency.
+func Converts(p *analytics.Plan, sources []Source) bool {
+	return slices.ContainsFunc(p.Measures, fact.Measure.Money) &&
+		slices.ContainsFunc(sources, func(s Source) bool { return s.Currency != p.Currency })
+}
+
 // Translate translates a plan. It refuses names that the catalog does not have,
 // because names become part of the SQL.
 func Translate(p *analytics.Plan, t *Texts) (*Question, error) {
-	if err := Check(p); err != nil {
+	if err := check(p); err != nil {
 		return nil, err
 	}
 	q := &Question{Family: p.Family, First: p.First, Last: p.Last, Granularity: p.Granularity, Measures: p.Measures}
@@ -209,8 +242,8 @@ func (q *Question) convert(p *analytics.Plan, t *Texts) {
 // fewer.
 const maxDimensions = 7
 
-// Check refuses a plan with a name that the catalog does not have.
-func Check(p *analytics.Plan) error {
+// check refuses a plan with a name that the catalog does not have.
+func check(p *analytics.Plan) error {
 	if len(p.Dimensions) > maxDimensions {
 		return fmt.Errorf("there are %d dimensions, more than %d", len(p.Dimensions), maxDimensions)
 	}
