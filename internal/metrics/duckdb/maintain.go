@@ -153,7 +153,7 @@ func rewrite(ctx context.Context, c *conn, f fact.Family) error {
 	table := f.String()
 	for _, text := range []string{
 		"CREATE TABLE sorted (" + factColumns() + ")",
-		"INSERT INTO sorted SELECT * FROM " + table + " ORDER BY workspace, day, source, campaign, creative",
+		"INSERT INTO sorted SELECT " + columnList + " FROM " + table + " ORDER BY workspace, day, source, campaign, creative",
 		"DROP TABLE " + table,
 		"ALTER TABLE sorted RENAME TO " + table,
 	} {

@@ -126,7 +126,6 @@ func (s *statement) total(expression string) string {
 // From returns the tables of facts and of stored sums, and the joins of tags and
 // rates.
 func (s *statement) From() string {
-	const days = "workspace = ? AND day BETWEEN ? AND ?"
 	q, tables := s.question, s.tables()
 	if len(tables) == 1 {
 		from := tables[0].table + " f" + s.joins()
@@ -135,7 +134,7 @@ func (s *statement) From() string {
 	}
 	parts := make([]string, len(tables))
 	for i, t := range tables {
-		parts[i] = "SELECT " + strings.Join(columnsOf(q), ", ") + " FROM " + t.table + " WHERE " + days
+		parts[i] = "SELECT " + strings.Join(columnsOf(q), ", ") + " FROM " + t.table + " WHERE workspace = ? AND day BETWEEN ? AND ?"
 		s.bind(s.workspace, int32(t.first), int32(t.last))
 	}
 	return "(" + strings.Join(parts, " UNION ALL ") + ") f" + s.joins() + " WHERE true"

@@ -186,7 +186,7 @@ func (e *Engine) rollMonth(ctx context.Context, c *conn, id ident.ID, m month) e
 				return err
 			}
 		}
-		_, err := c.exec(ctx, "INSERT INTO rolled VALUES (?, ?)", m.workspace, int32(m.first))
+		_, err := c.exec(ctx, "INSERT INTO rolled (workspace, month) VALUES (?, ?)", m.workspace, int32(m.first))
 		return err
 	})
 	var failed *duckdb.Error

@@ -76,7 +76,7 @@ func (t *change) touchParts(ctx context.Context, f fact.Family, from string, arg
 // putBack restores replaced facts that count again.
 func (t *change) putBack(ctx context.Context, f fact.Family) error {
 	table := f.String()
-	_, err := t.c.exec(ctx, `CREATE OR REPLACE TEMP TABLE back AS SELECT r.* FROM replaced r
+	_, err := t.c.exec(ctx, `CREATE OR REPLACE TEMP TABLE back AS SELECT `+prefixed("r.", columns)+`, r.family, r.above FROM replaced r
 		WHERE r.workspace = ? AND r.family = ?
 		AND NOT EXISTS (SELECT 1 FROM cover c WHERE c.workspace = r.workspace AND c.family = r.family AND c.source = r.source
 			AND r.day BETWEEN c.first AND c.last AND c.import >= r.above)
@@ -88,13 +88,12 @@ func (t *change) putBack(ctx context.Context, f fact.Family) error {
 	if err := t.touchParts(ctx, f, "FROM temp.back"); err != nil {
 		return err
 	}
-	for _, text := range []string{
-		"INSERT INTO " + table + " SELECT " + columnList + " FROM temp.back",
-		"DELETE FROM replaced USING temp.back b WHERE replaced.family = b.family AND replaced.above = b.above AND " + numbers.SameKey("replaced", "b"),
-	} {
-		if _, err := t.c.exec(ctx, text); err != nil {
-			return fmt.Errorf("put back: %w", err)
-		}
+	if _, err := t.c.exec(ctx, "INSERT INTO "+table+" SELECT "+columnList+" FROM temp.back"); err != nil {
+		return fmt.Errorf("put back: %w", err)
+	}
+	_, err = t.c.exec(ctx, "DELETE FROM replaced USING temp.back b WHERE replaced.workspace = ? AND replaced.family = b.family AND replaced.above = b.above AND "+numbers.SameKey("replaced", "b"), t.w.key)
+	if err != nil {
+		return fmt.Errorf("put back: %w", err)
 	}
 	return nil
 }

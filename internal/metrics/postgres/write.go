@@ -166,14 +166,14 @@ func (c *change) emptyWindow(ctx context.Context, w fact.Window, imported int32)
 	if err := c.Cover(ctx, w, source, imported); err != nil {
 		return err
 	}
-	return c.remove(ctx, w.Family, imported, "", "f.workspace = $1 AND f.source = $2 AND f.day BETWEEN $3 AND $4", c.Workspace, source, int32(w.First), int32(w.Last))
+	return c.remove(ctx, w.Family, imported, "", "f.source = $2 AND f.day BETWEEN $3 AND $4", c.Workspace, source, int32(w.First), int32(w.Last))
 }
 
 // remove deletes facts, keeps them for the undo of an import, and marks their
-// months.
+// months. The first argument is the workspace.
 func (c *change) remove(ctx context.Context, f fact.Family, imported int32, using, where string, args ...any) error {
 	table := tableOf(f.String())
-	keep := fmt.Sprintf("WITH gone AS (DELETE FROM %s f %s WHERE %s RETURNING f.*)", table, using, where)
+	keep := fmt.Sprintf("WITH gone AS (DELETE FROM %s f %s WHERE f.workspace = $1 AND %s RETURNING f.*)", table, using, where)
 	if imported != 0 {
 		keep += fmt.Sprintf(", kept AS (INSERT INTO metrics_replaced SELECT %s, %d, %d FROM gone)", factList, f, imported)
 	}
@@ -191,7 +191,7 @@ func (c *change) deleteSameKeys(ctx context.Context, f fact.Family, rows []pgtab
 		return err
 	}
 	first, last := int32(rows[0].Date), int32(rows[len(rows)-1].Date)
-	err := c.remove(ctx, f, imported, "USING metrics_staged s", "s.family = $4 AND f.workspace = $1 AND f.day BETWEEN $2 AND $3 AND "+numbers.SameKey("f", "s"), c.Workspace, first, last, int16(f))
+	err := c.remove(ctx, f, imported, "USING metrics_staged s", "s.family = $4 AND f.day BETWEEN $2 AND $3 AND "+numbers.SameKey("f", "s"), c.Workspace, first, last, int16(f))
 	if err != nil {
 		return err
 	}
