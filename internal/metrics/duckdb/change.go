@@ -35,10 +35,10 @@ type change struct {
 	ended chan struct{}
 }
 
-// writeWorkspace runs f as the only write. wait limits the wait for its turn.
+// changeWorkspace runs f as the only write. wait limits the wait for its turn.
 // If it returns nil, the changes are on disk and visible; otherwise nothing
 // changed.
-func (e *Engine) writeWorkspace(ctx context.Context, id ident.ID, wait time.Duration, f func(t *change) error) error {
+func (e *Engine) changeWorkspace(ctx context.Context, id ident.ID, wait time.Duration, f func(t *change) error) error {
 	unlock, err := e.lock(ctx, id, wait)
 	if err != nil {
 		return err
@@ -55,7 +55,7 @@ func (e *Engine) writeWorkspace(ctx context.Context, id ident.ID, wait time.Dura
 		*t.w = *was
 	}
 	// Queries read the old maps.
-	t.w.parts, t.w.rolled = maps.Clone(t.w.parts), maps.Clone(t.w.rolled)
+	t.w.parts, t.w.summedMonths = maps.Clone(t.w.parts), maps.Clone(t.w.summedMonths)
 	err = e.pool.use(ctx, func(c *conn) error {
 		t.c = c
 		return e.inChange(ctx, c, func() error {
@@ -68,15 +68,15 @@ func (e *Engine) writeWorkspace(ctx context.Context, id ident.ID, wait time.Dura
 			if err := t.updateDerived(ctx); err != nil {
 				return err
 			}
-			if t.announced() {
-				e.announce(id, was, t)
+			if t.changesInputs() {
+				e.publishBeforeCommit(id, was, t)
 			}
 			return nil
 		})
 	})
 	if err != nil {
-		if t.announced() {
-			e.retract(id, words)
+		if t.changesInputs() {
+			e.unpublish(id, words)
 		}
 		return err
 	}
@@ -91,8 +91,9 @@ func (e *Engine) writeWorkspace(ctx context.Context, id ident.ID, wait time.Dura
 	return nil
 }
 
-// announced reports whether queries must know of the write before its commit.
-func (t *change) announced() bool {
+// changesInputs reports whether the write changes what statements are built from,
+// so that queries must know of it before its commit.
+func (t *change) changesInputs() bool {
 	none := [len(numbers.Kinds)]bool{}
 	return t.invalidates || t.changedTexts != none || t.addedTexts != none
 }
@@ -120,7 +121,7 @@ func (t *change) addWorkspace(ctx context.Context, id ident.ID) error {
 	if t.w.key != 0 {
 		return nil
 	}
-	t.w.key, t.w.parts, t.w.rolled = t.e.next.workspace, map[part]extent{}, map[clock.Date]bool{}
+	t.w.key, t.w.parts, t.w.summedMonths = t.e.next.workspace, map[part]extent{}, map[clock.Date]bool{}
 	t.e.next.workspace++
 	if _, err := t.c.exec(ctx, "INSERT INTO workspace VALUES (?, ?, 0, 0)", t.w.key, string(id)); err != nil {
 		return fmt.Errorf("store workspace: %w", err)
@@ -130,7 +131,7 @@ func (t *change) addWorkspace(ctx context.Context, id ident.ID) error {
 
 // updateDerived updates what is derived from facts and raises the generation.
 func (t *change) updateDerived(ctx context.Context) error {
-	if err := t.unroll(ctx); err != nil {
+	if err := t.deleteSums(ctx); err != nil {
 		return err
 	}
 	if err := t.recount(ctx); err != nil {

@@ -94,8 +94,8 @@ type Engine struct {
 	words atomic.Pointer[words]
 	mu    sync.Mutex
 	known map[ident.ID]*workspace
-	// epochs is the last epoch assigned.
-	epochs int64
+	// lastVersion is the last version of a workspace that was assigned.
+	lastVersion int64
 	// maxCachedEntities limits the cached texts of all workspaces.
 	maxCachedEntities int
 

@@ -68,7 +68,7 @@ func (t *change) entities(ctx context.Context, s *numbers.BatchEntities) ([]int3
 
 // Mirror stores copies of records and removes old tags.
 func (e *Engine) Mirror(ctx context.Context, id ident.ID, records []fact.Record, through clock.Instant) error {
-	err := e.writeWorkspace(ctx, id, 0, func(t *change) error {
+	err := e.changeWorkspace(ctx, id, 0, func(t *change) error {
 		t.w.mirrored = through
 		// Of several records with one id the last one counts.
 		index := map[ident.ID]int{}

@@ -23,12 +23,12 @@ type maintenanceLimits struct {
 	// unsorted is the number of unsorted rows from which a family is rewritten;
 	// unsortedShare and busyShare are shares of all rows.
 	unsorted int64
-	// rollFrom is the number of base rows in one month from which a workspace
+	// sumFrom is the number of base rows in one month from which a workspace
 	// gets sums of its months: below it a scan takes only a few milliseconds.
-	rollFrom int64
+	sumFrom int64
 }
 
-var defaultMaintenance = maintenanceLimits{every: 30 * time.Second, unsaved: 50, unsorted: 200_000, rollFrom: 50_000}
+var defaultMaintenance = maintenanceLimits{every: 30 * time.Second, unsaved: 50, unsorted: 200_000, sumFrom: 50_000}
 
 // A family is rewritten if a fifth of its rows are unsorted, or half of them
 // while facts are written.
@@ -65,7 +65,7 @@ func (e *Engine) maintain(ctx context.Context, all bool) error {
 	err := errors.Join(
 		e.withoutWriters(ctx, func(c *conn) error { return e.forgetOldImports(ctx, c) }),
 		e.sort(ctx, all),
-		e.rollUp(ctx, all),
+		e.sumMonths(ctx, all),
 		e.withoutWriters(ctx, func(c *conn) error { return e.checkpoint(ctx, c, all) }),
 	)
 	if err != nil {

@@ -117,7 +117,7 @@ func (e *Engine) stillValid(id ident.ID, w *workspace, words *words, used usedKi
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	now := e.known[id]
-	return now != nil && now.epoch == w.epoch && e.words.Load() == words && w.sameTexts(now, used, incomplete)
+	return now != nil && now.version == w.version && e.words.Load() == words && w.sameTexts(now, used, incomplete)
 }
 
 // answer runs the statement of a plan and collects its groups.

@@ -5,7 +5,9 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	duckdb "github.com/duckdb/duckdb-go/v2"
 
@@ -14,11 +16,9 @@ import (
 	"fanfare/internal/fact"
 	"fanfare/internal/ident"
 	"fanfare/internal/metrics/numbers"
-	"maps"
-	"strings"
 )
 
-// summedDays is a range of days that have stored sums: by pentads, and from
+// summedDays is a range of days that have stored sums: by periods, and from
 // firstMonth to lastMonth by whole months, if there are any.
 type summedDays struct{ first, last, firstMonth, lastMonth clock.Date }
 
@@ -33,21 +33,21 @@ func (e *Engine) summed(p *analytics.Plan, w *workspace) summedDays {
 	return longestSummed(p, w)
 }
 
-// longestSummed returns the longest sequence of whole pentads in the days of a
+// longestSummed returns the longest sequence of whole periods in the days of a
 // plan that have sums, noSums if the plan needs single days or facts.
 func longestSummed(p *analytics.Plan, w *workspace) summedDays {
 	byDay := p.Granularity == analytics.Day || p.Granularity == analytics.Week || numbers.GroupedBy(p, numbers.WeekdayColumn) || numbers.FilteredBy(p, numbers.WeekdayColumn)
-	if byDay || p.Family != fact.Base || len(w.rolled) == 0 || slices.Contains(p.Measures, fact.Reach) || numbers.Converts(p, w.sources) {
+	if byDay || p.Family != fact.Base || len(w.summedMonths) == 0 || slices.Contains(p.Measures, fact.Reach) || numbers.Converts(p, w.sources) {
 		return noSums
 	}
-	d := firstOfPentad(p.First)
+	d := periodStart(p.First)
 	if d < p.First {
-		d = nextPentad(d)
+		d = nextPeriod(d)
 	}
 	best, from := noSums, d
 	for d <= p.Last {
-		next := nextPentad(d)
-		if !w.rolled[d.FirstOfMonth()] || next-1 > p.Last {
+		next := nextPeriod(d)
+		if !w.summedMonths[d.FirstOfMonth()] || next-1 > p.Last {
 			from = next
 		} else if next-from > best.last-best.first+1 {
 			best.first, best.last = from, next-1
@@ -70,28 +70,29 @@ type month struct {
 	first     clock.Date
 }
 
-// pentad is the number of days in one sum for ranges that end within a month. A
-// month has six pentads; the last one ends with the month.
-const pentad = 5
+// periodDays is the number of days in one sum for ranges that end within a month. A
+// month has six such periods; the last one ends with the month. In the file their
+// tables are called pentad.
+const periodDays = 5
 
-// firstOfPentad returns the first day of a day's pentad.
-func firstOfPentad(d clock.Date) clock.Date {
+// periodStart returns the first day of a day's period.
+func periodStart(d clock.Date) clock.Date {
 	first := d.FirstOfMonth()
-	return first + min((d-first)/pentad, 5)*pentad
+	return first + min((d-first)/periodDays, 5)*periodDays
 }
 
-// nextPentad returns the first day of the pentad after a day's.
-func nextPentad(d clock.Date) clock.Date {
-	next, month := firstOfPentad(d)+pentad, d.FirstOfMonth()
-	if next-month > 5*pentad {
+// nextPeriod returns the first day of the period after a day's.
+func nextPeriod(d clock.Date) clock.Date {
+	next, month := periodStart(d)+periodDays, d.FirstOfMonth()
+	if next-month > 5*periodDays {
 		return month.NextMonth()
 	}
 	return next
 }
 
-// rollUp stores the sums of the months of every workspace that has a large one.
+// sumMonths stores the sums of the months of every workspace that has a large one.
 // Each month is one turn, so that writes wait for one month at most.
-func (e *Engine) rollUp(ctx context.Context, all bool) error {
+func (e *Engine) sumMonths(ctx context.Context, all bool) error {
 	var due []month
 	var ids map[int32]ident.ID
 	if err := e.withoutWriters(ctx, func(c *conn) (err error) {
@@ -102,7 +103,7 @@ func (e *Engine) rollUp(ctx context.Context, all bool) error {
 	}
 	for _, m := range due {
 		if err := e.withoutWriters(ctx, func(c *conn) error {
-			return e.logged(ctx, "sums", func() error { return e.rollMonth(ctx, c, ids[m.workspace], m) })
+			return e.logged(ctx, "sums", func() error { return e.sumMonth(ctx, c, ids[m.workspace], m) })
 		}); err != nil {
 			return fmt.Errorf("sum %s: %w", m.first, err)
 		}
@@ -131,7 +132,7 @@ func (e *Engine) monthsToSum(ctx context.Context, c *conn, all bool) (due []mont
 		return nil
 	}, `SELECT w.key, w.id, min(m.month), max(m.month) FROM workspace w
 		JOIN (SELECT workspace, month, sum(n) AS n FROM part WHERE family = 0 GROUP BY ALL) m ON m.workspace = w.key
-		GROUP BY ALL HAVING max(m.n) >= ? ORDER BY w.key`, e.maintenance.rollFrom); err != nil {
+		GROUP BY ALL HAVING max(m.n) >= ? ORDER BY w.key`, e.maintenance.sumFrom); err != nil {
 		return nil, nil, fmt.Errorf("find months to sum: %w", err)
 	}
 	if err := c.query(ctx, func(row []driver.Value) error {
@@ -143,10 +144,10 @@ func (e *Engine) monthsToSum(ctx context.Context, c *conn, all bool) (due []mont
 	return due, ids, nil
 }
 
-// The first days of a day's month and pentad.
+// The first days of a day's month and period.
 const (
-	ofMonth  = "day - day(DATE '1970-01-01' + day) + 1"
-	ofPentad = "day - CASE day(DATE '1970-01-01' + day) WHEN 31 THEN 5 ELSE (day(DATE '1970-01-01' + day) - 1) % 5 END"
+	startOfMonth  = "day - day(DATE '1970-01-01' + day) + 1"
+	startOfPeriod = "day - CASE day(DATE '1970-01-01' + day) WHEN 31 THEN 5 ELSE (day(DATE '1970-01-01' + day) - 1) % 5 END"
 )
 
 // sumStatement returns the statement that stores sums of a month, one row for
@@ -168,19 +169,19 @@ func sumStatement(into, from, day string, without ...string) string {
 		", 0 FROM " + from + " WHERE workspace = ? AND day BETWEEN ? AND ? GROUP BY ALL ORDER BY first"
 }
 
-// rollMonth stores the sums of one month, by pentads and for the whole month:
+// sumMonth stores the sums of one month, by periods and for the whole month:
 // with the same keys except the day, and then without the audience, of which an
 // ad may have many.
-func (e *Engine) rollMonth(ctx context.Context, c *conn, id ident.ID, m month) error {
+func (e *Engine) sumMonth(ctx context.Context, c *conn, id ident.ID, m month) error {
 	w, err := e.workspace(ctx, id)
-	if err != nil || w == nil || w.rolled[m.first] {
+	if err != nil || w == nil || w.summedMonths[m.first] {
 		// The workspace is deleted, or the month was summed meanwhile.
 		return err
 	}
 	err = e.inChange(ctx, c, func() error {
 		for _, text := range []string{
-			sumStatement("base_pentad", "base", ofPentad), sumStatement("base_month", "base_pentad", ofMonth),
-			sumStatement("base_ad_pentad", "base_pentad", ofPentad, "audience"), sumStatement("base_ad_month", "base_ad_pentad", ofMonth, "audience"),
+			sumStatement("base_pentad", "base", startOfPeriod), sumStatement("base_month", "base_pentad", startOfMonth),
+			sumStatement("base_ad_pentad", "base_pentad", startOfPeriod, "audience"), sumStatement("base_ad_month", "base_ad_pentad", startOfMonth, "audience"),
 		} {
 			if _, err := c.exec(ctx, text, m.workspace, int32(m.first), int32(m.first.NextMonth()-1)); err != nil {
 				return err
@@ -197,22 +198,22 @@ func (e *Engine) rollMonth(ctx context.Context, c *conn, id ident.ID, m month) e
 		return err
 	}
 	with := *w
-	with.rolled = maps.Clone(w.rolled)
-	with.rolled[m.first] = true
+	with.summedMonths = maps.Clone(w.summedMonths)
+	with.summedMonths[m.first] = true
 	e.publish(id, &with)
 	return nil
 }
 
-// unroll deletes the sums of months that a change has touched.
-func (t *change) unroll(ctx context.Context) error {
-	// The first pentad of a month begins with it.
+// deleteSums deletes the sums of months that a change has touched.
+func (t *change) deleteSums(ctx context.Context) error {
+	// The first period of a month begins with it.
 	var days []clock.Date
 	for p := range t.touched {
-		if p.family != fact.Base || !t.w.rolled[p.month] {
+		if p.family != fact.Base || !t.w.summedMonths[p.month] {
 			continue
 		}
-		delete(t.w.rolled, p.month)
-		for d := p.month; d < p.month.NextMonth(); d = nextPentad(d) {
+		delete(t.w.summedMonths, p.month)
+		for d := p.month; d < p.month.NextMonth(); d = nextPeriod(d) {
 			days = append(days, d)
 		}
 	}

@@ -49,7 +49,7 @@ func factColumns() string {
 //     last day.
 //   - rolled: months of a workspace that have sums of base facts: of the whole
 //     month in base_month with all keys and in base_ad_month without audiences,
-//     and of pentads in base_pentad and base_ad_pentad.
+//     and of periods of five days in base_pentad and base_ad_pentad.
 //   - layout: the number of rows that were added since a family was last
 //     sorted.
 var tables = []struct {

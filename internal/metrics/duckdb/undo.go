@@ -21,7 +21,7 @@ const undoFor = 30 * 24 * time.Hour
 // it nor a later one has emptied its day.
 func (e *Engine) Undo(ctx context.Context, id, imported ident.ID) (int64, error) {
 	var removed int64
-	err := e.writeWorkspace(ctx, id, 0, func(t *change) error {
+	err := e.changeWorkspace(ctx, id, 0, func(t *change) error {
 		var batches []int32
 		if err := t.c.query(ctx, func(row []driver.Value) error {
 			batches = append(batches, row[0].(int32))

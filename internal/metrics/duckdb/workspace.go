@@ -29,14 +29,14 @@ type workspace struct {
 	generation int64
 	mirrored   clock.Instant
 	// sources is a new slice after each change.
-	sources []numbers.Source
-	parts   map[part]extent
-	rolled  map[clock.Date]bool
-	covered []fact.Coverage
-	texts   allTexts
-	// epoch changes when sources, words or sums become invalid that a statement
+	sources      []numbers.Source
+	parts        map[part]extent
+	summedMonths map[clock.Date]bool
+	covered      []fact.Coverage
+	texts        allTexts
+	// version changes when sources, words or sums become invalid that a statement
 	// was built from.
-	epoch int64
+	version int64
 }
 
 // part is a month of a family of a source.
@@ -106,41 +106,41 @@ func (e *Engine) workspace(ctx context.Context, id ident.ID) (*workspace, error)
 		return nil, fmt.Errorf("read workspace %s: %w", id, err)
 	}
 	if w != nil {
-		e.epochs++
-		w.epoch = e.epochs
+		e.lastVersion++
+		w.version = e.lastVersion
 	}
 	// Nil is cached too: another read for each query would delay all others.
 	e.known[id] = w
 	return w, nil
 }
 
-// announce publishes new sources, words and texts and deleted sums before the
+// publishBeforeCommit publishes new sources, words and texts and deleted sums before the
 // commit, so that a query sees them or is run again.
-func (e *Engine) announce(id ident.ID, was *workspace, t *change) {
+func (e *Engine) publishBeforeCommit(id ident.ID, was *workspace, t *change) {
 	w := &workspace{}
 	if was != nil {
 		*w = *was
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.epochs++
+	e.lastVersion++
 	if t.invalidates {
-		t.w.epoch = e.epochs
+		t.w.version = e.lastVersion
 	}
 	for kind := range t.w.texts {
 		if t.changedTexts[kind] {
-			t.w.texts[kind] = &kindTexts{changed: e.epochs, ready: t.ended}
+			t.w.texts[kind] = &kindTexts{changed: e.lastVersion, ready: t.ended}
 		} else if t.addedTexts[kind] {
 			t.w.texts[kind] = &kindTexts{changed: t.w.texts[kind].changed, ready: t.ended}
 		}
 	}
-	w.key, w.sources, w.rolled, w.texts, w.epoch = t.w.key, t.w.sources, t.w.rolled, t.w.texts, t.w.epoch
+	w.key, w.sources, w.summedMonths, w.texts, w.version = t.w.key, t.w.sources, t.w.summedMonths, t.w.texts, t.w.version
 	e.known[id] = w
 	e.words.Store(t.words)
 }
 
-// retract removes what announce published, after a rollback.
-func (e *Engine) retract(id ident.ID, words *words) {
+// unpublish removes what publishBeforeCommit published, after a rollback.
+func (e *Engine) unpublish(id ident.ID, words *words) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	delete(e.known, id)
@@ -156,7 +156,7 @@ func (e *Engine) publish(id ident.ID, w *workspace) {
 
 // load reads a workspace from one snapshot. A write publishes its state later.
 func load(ctx context.Context, c *conn, id ident.ID) (*workspace, error) {
-	w := &workspace{parts: map[part]extent{}, rolled: map[clock.Date]bool{}, texts: newTexts()}
+	w := &workspace{parts: map[part]extent{}, summedMonths: map[clock.Date]bool{}, texts: newTexts()}
 	err := c.inTransaction(ctx, func() error {
 		return errors.Join(
 			c.query(ctx, func(row []driver.Value) error {
@@ -175,7 +175,7 @@ func load(ctx context.Context, c *conn, id ident.ID) (*workspace, error) {
 				return nil
 			}, "SELECT family, source, month, n, first, last FROM part WHERE workspace = ?", w.key),
 			c.query(ctx, func(row []driver.Value) error {
-				w.rolled[clock.Date(row[0].(int32))] = true
+				w.summedMonths[clock.Date(row[0].(int32))] = true
 				return nil
 			}, "SELECT month FROM rolled WHERE workspace = ?", w.key),
 		)
@@ -215,10 +215,10 @@ func (w *workspace) rows(f fact.Family, first, last clock.Date) int64 {
 }
 
 // toRead estimates the number of facts and sums that a plan reads.
-func (w *workspace) toRead(p *analytics.Plan, rolled summedDays) int64 {
-	days := w.rows(p.Family, rolled.first, rolled.last)
-	months := w.rows(p.Family, rolled.firstMonth, rolled.lastMonth)
-	return w.rows(p.Family, p.First, p.Last) - days + (days-months)/pentad + months/30
+func (w *workspace) toRead(p *analytics.Plan, sums summedDays) int64 {
+	days := w.rows(p.Family, sums.first, sums.last)
+	months := w.rows(p.Family, sums.firstMonth, sums.lastMonth)
+	return w.rows(p.Family, p.First, p.Last) - days + (days-months)/periodDays + months/30
 }
 
 // State returns the coverage and generation of a workspace. Only the first call

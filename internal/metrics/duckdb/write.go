@@ -28,7 +28,7 @@ func (e *Engine) Write(ctx context.Context, b *fact.Batch) error {
 	if err := b.Check(); err != nil {
 		return fmt.Errorf("write facts: %w", err)
 	}
-	err := e.writeWorkspace(ctx, b.Workspace, b.MaxWait, func(t *change) error {
+	err := e.changeWorkspace(ctx, b.Workspace, b.MaxWait, func(t *change) error {
 		var imported int32
 		if b.Import != "" {
 			imported = e.next.imported

@@ -29,9 +29,9 @@ func (c *Change) BeginImport(ctx context.Context, id ident.ID, now clock.Instant
 	return n, nil
 }
 
-// Cover records that a write empties a window. An import keeps what it replaces;
+// RecordEmptied records that a write empties a window. An import keeps what it replaces;
 // what other writes replace is deleted.
-func (c *Change) Cover(ctx context.Context, w fact.Window, source, imported int32) (err error) {
+func (c *Change) RecordEmptied(ctx context.Context, w fact.Window, source, imported int32) (err error) {
 	if imported == 0 {
 		_, err = c.Tx.Exec(ctx, "DELETE FROM metrics_replaced WHERE workspace = $1 AND source = $2 AND day BETWEEN $3 AND $4 AND family = $5",
 			c.Workspace, source, int32(w.First), int32(w.Last), int16(w.Family))

@@ -19,7 +19,7 @@ import (
 // fact counts again if no fact has its key, and neither the import that replaced
 // it nor a later one has emptied its day.
 func (e *Engine) Undo(ctx context.Context, id, imported ident.ID) (removed int64, err error) {
-	err = e.writeWorkspace(ctx, id, 0, nil, func(c *change) error {
+	err = e.changeWorkspace(ctx, id, 0, nil, func(c *change) error {
 		removed, err = c.undo(ctx, imported)
 		return err
 	})

@@ -44,10 +44,10 @@ func (c *change) touch(f fact.Family, source int32, day clock.Date) {
 	c.touched[p] = days{min(d.first, day), max(d.last, day)}
 }
 
-// writeWorkspace runs f in a transaction, as the only writer of the workspace. It
+// changeWorkspace runs f in a transaction, as the only writer of the workspace. It
 // waits that long for its turn, 0 for as long as its context. When it returns
 // nil, the change is on disk and visible.
-func (e *Engine) writeWorkspace(ctx context.Context, id ident.ID, wait time.Duration, mirrored *clock.Instant, f func(c *change) error) error {
+func (e *Engine) changeWorkspace(ctx context.Context, id ident.ID, wait time.Duration, mirrored *clock.Instant, f func(c *change) error) error {
 	leave, err := e.writes.Take(ctx, id, wait)
 	if err != nil {
 		return err
@@ -72,7 +72,7 @@ func (e *Engine) writeWorkspace(ctx context.Context, id ident.ID, wait time.Dura
 
 // Mirror stores copies of records.
 func (e *Engine) Mirror(ctx context.Context, id ident.ID, records []fact.Record, through clock.Instant) error {
-	err := e.writeWorkspace(ctx, id, 0, &through, func(c *change) error { return c.Mirror(ctx, records) })
+	err := e.changeWorkspace(ctx, id, 0, &through, func(c *change) error { return c.Mirror(ctx, records) })
 	if err != nil {
 		return fmt.Errorf("mirror records: %w", err)
 	}
@@ -100,7 +100,7 @@ func (e *Engine) writeBatch(ctx context.Context, b *fact.Batch) error {
 	if err := e.createPartitionsOfBatch(ctx, b); err != nil {
 		return pgtables.ToFault(ctx, err)
 	}
-	return e.writeWorkspace(ctx, b.Workspace, b.MaxWait, nil, func(c *change) error { return c.batch(ctx, b, clock.At(e.now())) })
+	return e.changeWorkspace(ctx, b.Workspace, b.MaxWait, nil, func(c *change) error { return c.batch(ctx, b, clock.At(e.now())) })
 }
 
 // createPartitionsOfBatch creates the partitions that a batch needs.
@@ -163,7 +163,7 @@ func (c *change) emptyWindow(ctx context.Context, w fact.Window, imported int32)
 	if err != nil {
 		return err
 	}
-	if err := c.Cover(ctx, w, source, imported); err != nil {
+	if err := c.RecordEmptied(ctx, w, source, imported); err != nil {
 		return err
 	}
 	return c.remove(ctx, w.Family, imported, "", "f.source = $2 AND f.day BETWEEN $3 AND $4", c.Workspace, source, int32(w.First), int32(w.Last))
