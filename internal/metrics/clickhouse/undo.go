@@ -131,8 +131,7 @@ func (c *change) candidates(ctx context.Context, f fact.Family, days []sourceDay
 	rows, err := c.Tx.Query(ctx, `SELECT DISTINCT ON (`+keys+`) `+keys+`, r.`+strings.Join(fact.Measures, ", r.")+`, r.import, r.ctid::text
 		FROM metrics_replaced r JOIN unnest($3::int4[], $4::int4[]) AS d(source, day) ON d.source = r.source AND d.day = r.day
 		WHERE r.workspace = $1 AND r.family = $2
-		AND NOT EXISTS (SELECT 1 FROM metrics_cover c WHERE c.workspace = r.workspace AND c.family = r.family AND c.source = r.source
-			AND r.day BETWEEN c.first AND c.last AND c.import >= r.above)
+		AND `+numbers.NotEmptiedSince("metrics_cover")+`
 		ORDER BY `+keys+`, r.above DESC`, c.Workspace, int16(f), sources, dates)
 	if err != nil {
 		return err

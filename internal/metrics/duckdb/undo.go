@@ -78,8 +78,7 @@ func (t *change) putBack(ctx context.Context, f fact.Family) error {
 	table := f.String()
 	_, err := t.c.exec(ctx, `CREATE OR REPLACE TEMP TABLE back AS SELECT `+prefixed("r.", columns)+`, r.family, r.above FROM replaced r
 		WHERE r.workspace = ? AND r.family = ?
-		AND NOT EXISTS (SELECT 1 FROM cover c WHERE c.workspace = r.workspace AND c.family = r.family AND c.source = r.source
-			AND r.day BETWEEN c.first AND c.last AND c.import >= r.above)
+		AND `+numbers.NotEmptiedSince("cover")+`
 		AND NOT EXISTS (SELECT 1 FROM `+table+` f WHERE f.workspace = ? AND `+numbers.SameKey("f", "r")+`)
 		QUALIFY row_number() OVER (PARTITION BY `+prefixed("r.", numbers.KeyColumns)+` ORDER BY r.above DESC) = 1`, t.w.key, int32(f), t.w.key)
 	if err != nil {
