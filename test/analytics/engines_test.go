@@ -1,6 +1,7 @@
 package analytics_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -152,6 +153,11 @@ func TestEnginesAnswerAlike(t *testing.T) {
 		for n, name := range engines.names {
 			engines.read.Store(int32(n))
 			res := send()
+			// The limit of ten seconds says nothing about the engine if the machine is
+			// busy.
+			for try := 1; try < 10 && bytes.Contains(res.Body, []byte(`"bound":"seconds"`)); try++ {
+				res = send()
+			}
 			got := comparedPart(res)
 			if n == 0 {
 				want = got
