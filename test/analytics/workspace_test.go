@@ -40,12 +40,13 @@ func seededRand(t testing.TB) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, 0))
 }
 
-// startService starts the service without rate limits.
-func startService(t testing.TB) *fanfaretest.Service {
+// startService starts the service without rate limits. Options can change the
+// configuration.
+func startService(t testing.TB, options ...func(*app.Config)) *fanfaretest.Service {
 	t.Helper()
-	return fanfaretest.New(t, nil, func(c *app.Config) {
+	return fanfaretest.New(t, nil, append(options, func(c *app.Config) {
 		c.Limits[accounts.Enterprise] = ratelimit.Limits{PerMinute: 1 << 30, InFlight: 1 << 10}
-	})
+	})...)
 }
 
 // testWorkspace is a workspace with the reference data of what was sent to it.
@@ -69,9 +70,9 @@ type feed struct {
 	entities           map[string][]entity
 }
 
-func newTestWorkspace(t testing.TB, r *rand.Rand) *testWorkspace {
+func newTestWorkspace(t testing.TB, r *rand.Rand, options ...func(*app.Config)) *testWorkspace {
 	t.Helper()
-	w := startService(t)
+	w := startService(t, options...)
 	g := &testWorkspace{Tenant: w.Tenant(accounts.Enterprise), referenceData: newReferenceData(w.Clock.Now), t: t, r: r}
 	g.makeRecords()
 	// Flights that start at the launch are some days old.

@@ -3,6 +3,7 @@ package clickhouse
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -145,9 +146,9 @@ func in[N int32 | int64](p params, expression string, numbers []N) string {
 // Settings of statements. Settings that affect results are explicit, because an
 // administrator can change their defaults.
 var (
+	// readonly 2 allows a query these settings and no change.
 	readSettings = map[string]string{
-		"wait_end_of_query": "1", "join_use_nulls": "0", "enable_positional_arguments": "1", "cancel_http_readonly_queries_on_client_close": "1",
-		"max_execution_time": strconv.Itoa(int(maxTime.Seconds())),
+		"readonly": "2", "wait_end_of_query": "1", "join_use_nulls": "0", "enable_positional_arguments": "1", "cancel_http_readonly_queries_on_client_close": "1",
 	}
 	writeSettings = map[string]string{
 		"wait_end_of_query": "1", "async_insert": "0", "insert_deduplicate": "0", "max_partitions_per_insert_block": "0",
@@ -158,9 +159,47 @@ var (
 	clusterWrites = map[string]string{"distributed_foreground_insert": "1", "insert_quorum": "auto", "insert_quorum_parallel": "0"}
 )
 
-// query runs a query and returns its answer, which the caller closes.
+// query runs a query and returns its answer, which the caller closes. The server
+// stops a query whose context has ended.
 func (c *client) query(ctx context.Context, text string, p params) (io.ReadCloser, error) {
-	return c.sendForm(ctx, text, p, c.settings(readSettings, clusterReads))
+	return c.queryLimited(ctx, text, p, nil)
+}
+
+// queryLimited is query with more settings.
+func (c *client) queryLimited(ctx context.Context, text string, p params, limits map[string]string) (io.ReadCloser, error) {
+	settings, id := c.settings(readSettings, clusterReads), "fanfare_"+strings.ToLower(rand.Text())
+	maps.Copy(settings, limits)
+	settings["query_id"], settings["max_execution_time"] = id, strconv.Itoa(int(timeLeft(ctx).Seconds())+1)
+	body, err := c.sendForm(ctx, text, p, settings)
+	if err != nil && ctx.Err() != nil {
+		c.kill(ctx, id)
+	}
+	return body, err
+}
+
+// timeLeft returns the time until a context ends, at most maxTime.
+func timeLeft(ctx context.Context) time.Duration {
+	if end, found := ctx.Deadline(); found {
+		return max(min(time.Until(end), maxTime), 0)
+	}
+	return maxTime
+}
+
+// killTime is how long the server has to accept a KILL.
+const killTime = 2 * time.Second
+
+// kill ends a query on the server. The server also ends it when it notices the
+// closed connection, but a proxy may keep that open.
+func (c *client) kill(ctx context.Context, id string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), killTime)
+	defer cancel()
+	on := ""
+	if c.cluster != "" {
+		// The query may run on another server than the one that gets this request.
+		on = " ON CLUSTER " + c.cluster
+	}
+	// An error means that the server is gone or that the query has ended.
+	_ = c.define(ctx, "KILL QUERY"+on+" WHERE query_id = '"+id+"' ASYNC")
 }
 
 // mutate runs a statement that changes stored facts, and waits for all replicas.
@@ -200,7 +239,7 @@ func (c *client) insert(ctx context.Context, text string, data []byte) error {
 	return body.Close()
 }
 
-// define runs a statement that defines tables.
+// define runs a statement without data and parameters.
 func (c *client) define(ctx context.Context, text string) error {
 	body, err := c.send(ctx, url.Values{"query": {text}}, nil, "application/octet-stream", http.NoBody)
 	if err != nil {
@@ -262,6 +301,9 @@ func (e *serverError) Error() string {
 // statement: a timeout, too many queries, no memory, a read-only table, too many
 // parts, replicas that are missing or behind.
 var temporaryErrors = []int{159, 202, 241, 242, 252, 285, 286, 289, 319, 999}
+
+// tooManyRows is the code of an error about max_result_rows.
+const tooManyRows = 396
 
 func unavailable(ctx context.Context, err error) error {
 	if ctx.Err() != nil {

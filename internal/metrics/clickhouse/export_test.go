@@ -1,6 +1,23 @@
 package clickhouse
 
-import "testing"
+import (
+	"context"
+	"errors"
+	"testing"
+)
+
+// Read runs a query with more settings and returns the code of the server's error,
+// 0 for none.
+func (e *Engine) Read(ctx context.Context, text string, limits map[string]string) (code int, err error) {
+	body, err := e.facts.queryLimited(ctx, text, nil, limits)
+	if failed := (*serverError)(nil); errors.As(err, &failed) {
+		return failed.code, err
+	}
+	if err == nil {
+		err = body.Close()
+	}
+	return 0, err
+}
 
 // ClusterStatements returns the statements that define and clean the tables of a
 // cluster.

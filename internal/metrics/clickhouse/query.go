@@ -53,6 +53,10 @@ func (e *Engine) Query(ctx context.Context, p *analytics.Plan) (groups []analyti
 	return groups, nil
 }
 
+// maxResultRows is the number of groups of numbers that the server returns. They
+// are merged to at most Plan.MaxGroups groups of texts.
+const maxResultRows = "20000000"
+
 // statement is a question in ClickHouse's SQL, with its parameters. It implements
 // numbers.Dialect.
 type statement struct {
@@ -141,7 +145,10 @@ func (s *statement) In(expression string, list []int32) string { return in(s.par
 // queryRows executes the statement and passes each row to add.
 func (s *statement) queryRows(ctx context.Context, c *client, add func(*numbers.Row) error) error {
 	q := s.question
-	body, err := c.query(ctx, numbers.Compile(q, s)+" FORMAT TabSeparated", s.params)
+	body, err := c.queryLimited(ctx, numbers.Compile(q, s)+" FORMAT TabSeparated", s.params, map[string]string{"max_result_rows": maxResultRows, "result_overflow_mode": "throw"})
+	if failed := (*serverError)(nil); errors.As(err, &failed) && failed.code == tooManyRows {
+		return analytics.ErrTooMany
+	}
 	if err != nil {
 		return err
 	}
@@ -158,11 +165,6 @@ func (s *statement) queryRows(ctx context.Context, c *client, add func(*numbers.
 		}
 		if err := parseRow(r, strings.Split(line[:len(line)-1], "\t")); err != nil {
 			return fmt.Errorf("read answer: %w", err)
-		}
-		// A query without granularity and columns returns a row even if there are
-		// no facts.
-		if r.Facts == 0 {
-			continue
 		}
 		facts += r.Facts
 		if err := add(r); err != nil {

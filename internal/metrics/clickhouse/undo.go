@@ -23,7 +23,7 @@ import (
 // fact counts again if no fact has its key, and neither the import that replaced
 // it nor a later one has emptied its day.
 func (e *Engine) Undo(ctx context.Context, id, imported ident.ID) (removed int64, err error) {
-	err = e.writeWorkspace(ctx, id, 0, func(c *change) error {
+	err = e.changeWorkspace(ctx, id, 0, func(c *change) error {
 		removed, err = c.undo(ctx, imported)
 		return err
 	})
@@ -131,8 +131,7 @@ func (c *change) candidates(ctx context.Context, f fact.Family, days []sourceDay
 	rows, err := c.Tx.Query(ctx, `SELECT DISTINCT ON (`+keys+`) `+keys+`, r.`+strings.Join(fact.Measures, ", r.")+`, r.import, r.ctid::text
 		FROM metrics_replaced r JOIN unnest($3::int4[], $4::int4[]) AS d(source, day) ON d.source = r.source AND d.day = r.day
 		WHERE r.workspace = $1 AND r.family = $2
-		AND NOT EXISTS (SELECT 1 FROM metrics_cover c WHERE c.workspace = r.workspace AND c.family = r.family AND c.source = r.source
-			AND r.day BETWEEN c.first AND c.last AND c.import >= r.above)
+		AND `+numbers.NotEmptiedSince("metrics_cover")+`
 		ORDER BY `+keys+`, r.above DESC`, c.Workspace, int16(f), sources, dates)
 	if err != nil {
 		return err

@@ -30,13 +30,13 @@ type change struct {
 // other bits are the number of the write.
 const slotBits = 28
 
-// writeWorkspace runs f as the only writer of the workspace. When it returns
+// changeWorkspace runs f as the only writer of the workspace. When it returns
 // nil, the change is on disk and visible.
 //
 // Choice: the transaction stays open while ClickHouse stores the facts. So the
 // lock of the workspace ends with its node, without a lease and without a clock.
 // A batch takes seconds.
-func (e *Engine) writeWorkspace(ctx context.Context, id ident.ID, wait time.Duration, f func(c *change) error) error {
+func (e *Engine) changeWorkspace(ctx context.Context, id ident.ID, wait time.Duration, f func(c *change) error) error {
 	leave, err := e.writes.Take(ctx, id, wait)
 	if err != nil {
 		return err
@@ -108,7 +108,7 @@ func (e *Engine) Mirror(ctx context.Context, id ident.ID, records []fact.Record,
 func (e *Engine) Write(ctx context.Context, b *fact.Batch) error {
 	err := pgtables.CheckBatch(b)
 	if err == nil {
-		err = e.writeWorkspace(ctx, b.Workspace, b.MaxWait, func(c *change) error { return c.batch(ctx, b) })
+		err = e.changeWorkspace(ctx, b.Workspace, b.MaxWait, func(c *change) error { return c.batch(ctx, b) })
 	}
 	if err != nil {
 		return fmt.Errorf("write facts: %w", err)
@@ -157,7 +157,7 @@ func (c *change) emptyWindow(ctx context.Context, w fact.Window, imported int32)
 	if err != nil {
 		return err
 	}
-	if err := c.Cover(ctx, w, source, imported); err != nil || imported == 0 {
+	if err := c.RecordEmptied(ctx, w, source, imported); err != nil || imported == 0 {
 		return err
 	}
 	for part := range chunks(ended, func(s slot) int { return s.n }) {

@@ -83,9 +83,9 @@ func BenchmarkReports(b *testing.B) {
 	b.Logf("%d rows written in %s", benchRows(), time.Since(start))
 	reports := map[string][]string{"overview": nil, "campaigns": {"campaign_id"}, "channels": {"channel"}, "creative": {"creative_id"}, "audiences": {"audience_id"}}
 	for _, state := range []string{"facts", "summed"} {
-		e.RollFrom(1)
+		e.SumFrom(1)
 		if state == "facts" {
-			e.RollFrom(1 << 40)
+			e.SumFrom(1 << 40)
 		}
 		start := time.Now()
 		if err := e.Maintain(context.Background()); err != nil {

@@ -37,7 +37,7 @@ func batchTogether(i int) *fact.Batch {
 func TestConcurrentReadsAndWrites(t *testing.T) {
 	t.Parallel()
 	e := openFiles(t, t.TempDir())
-	e.RollFrom(1)
+	e.SumFrom(1)
 	write(t, e, batchTogether(0))
 	ctx, stop := context.WithCancel(t.Context())
 	var group sync.WaitGroup

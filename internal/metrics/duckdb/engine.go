@@ -94,10 +94,10 @@ type Engine struct {
 	words atomic.Pointer[words]
 	mu    sync.Mutex
 	known map[ident.ID]*workspace
-	// epochs is the last epoch assigned.
-	epochs int64
-	// cachedNames is the number of cached entities of all workspaces.
-	cachedNames atomic.Int64
+	// lastVersion is the last version of a workspace that was assigned.
+	lastVersion int64
+	// maxCachedEntities limits the cached texts of all workspaces.
+	maxCachedEntities int
 
 	stop func()
 	done chan struct{}
@@ -118,7 +118,7 @@ func Open(ctx context.Context, dir string, o Options) (*Engine, error) {
 		return nil, fmt.Errorf("open facts: %w", err)
 	}
 	e := &Engine{
-		path: filepath.Join(dir, "facts.duckdb"), spool: filepath.Join(dir, spoolDir), threads: o.Threads, memoryMB: o.MemoryMB, factsOnly: o.FactsOnly, maintenance: defaultMaintenance, heavyFrom: heavyFrom, now: o.Now, log: o.Log,
+		path: filepath.Join(dir, "facts.duckdb"), spool: filepath.Join(dir, spoolDir), threads: o.Threads, memoryMB: o.MemoryMB, factsOnly: o.FactsOnly, maintenance: defaultMaintenance, heavyFrom: heavyFrom, maxCachedEntities: maxCachedEntities, now: o.Now, log: o.Log,
 		writtenMonths: map[month]bool{}, known: map[ident.ID]*workspace{}, done: make(chan struct{}),
 	}
 	if e.threads == 0 {

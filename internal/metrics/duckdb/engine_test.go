@@ -129,22 +129,22 @@ func TestDrillMaintained(t *testing.T) {
 	if os.Getenv("FANFARE_DRILL") == "full" {
 		worlds = 100
 	}
-	rolled := 0
+	summed := 0
 	for seed := range worlds {
 		e := openFiles(t, t.TempDir())
-		e.RollFrom(1)
+		e.SumFrom(1)
 		metricstest.Compare(t, e, seed+1000, 12, 30, func() {
 			if err := e.Maintain(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			n, err := e.RolledMonths(t.Context(), "wks_one")
+			n, err := e.SummedMonths(t.Context(), "wks_one")
 			if err != nil {
 				t.Fatal(err)
 			}
-			rolled += n
+			summed += n
 		})
 	}
-	if rolled == 0 {
+	if summed == 0 {
 		t.Error("months summed up: got none want some")
 	}
 }

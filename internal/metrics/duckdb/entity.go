@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql/driver"
 	"fmt"
+	"slices"
 
 	"fanfare/internal/clock"
 	"fanfare/internal/fact"
@@ -33,6 +34,7 @@ func (t *change) entities(ctx context.Context, s *numbers.BatchEntities) ([]int3
 		e := &s.List[n-1]
 		if e.Merge(key, name, record, part); !e.Stored {
 			old = append(old, key)
+			t.changedTexts[e.Kind] = true
 		}
 		return nil
 	}, `SELECT s.n, e.key, e.name, e.record, e.part FROM temp.seen s JOIN entity e
@@ -41,7 +43,6 @@ func (t *change) entities(ctx context.Context, s *numbers.BatchEntities) ([]int3
 		return nil, err
 	}
 	if len(old) > 0 {
-		t.w.texts, t.invalidates = nil, true
 		if _, err := t.c.exec(ctx, "DELETE FROM entity WHERE workspace = ? AND key IN (SELECT unnest(?::INTEGER[]))", t.w.key, old); err != nil {
 			return nil, err
 		}
@@ -52,6 +53,7 @@ func (t *change) entities(ctx context.Context, s *numbers.BatchEntities) ([]int3
 		if e.Key == 0 {
 			e.Key = t.e.next.entity
 			t.e.next.entity++
+			t.addedTexts[e.Kind] = true
 		}
 		keys[i+1] = e.Key
 		if !e.Stored {
@@ -66,7 +68,7 @@ func (t *change) entities(ctx context.Context, s *numbers.BatchEntities) ([]int3
 
 // Mirror stores copies of records and removes old tags.
 func (e *Engine) Mirror(ctx context.Context, id ident.ID, records []fact.Record, through clock.Instant) error {
-	err := e.writeWorkspace(ctx, id, 0, func(t *change) error {
+	err := e.changeWorkspace(ctx, id, 0, func(t *change) error {
 		t.w.mirrored = through
 		// Of several records with one id the last one counts.
 		index := map[ident.ID]int{}
@@ -93,7 +95,9 @@ func (e *Engine) Mirror(ctx context.Context, id ident.ID, records []fact.Record,
 		if t.unchanged = len(ids) == 0; t.unchanged {
 			return nil
 		}
-		t.w.texts, t.invalidates = nil, true
+		for kind, name := range numbers.Kinds {
+			t.changedTexts[kind] = slices.ContainsFunc(kept, func(r *fact.Record) bool { return r.Kind == name })
+		}
 		for _, text := range []string{
 			"DELETE FROM record WHERE workspace = ? AND id IN (SELECT unnest(?::VARCHAR[]))",
 			"DELETE FROM tag WHERE workspace = ? AND record IN (SELECT unnest(?::VARCHAR[]))",

@@ -7,8 +7,8 @@ import (
 	"fanfare/internal/ident"
 )
 
-// RollFrom makes smaller workspaces get sums of months.
-func (e *Engine) RollFrom(rows int64) { e.maintenance.rollFrom = rows }
+// SumFrom makes smaller workspaces get sums of months.
+func (e *Engine) SumFrom(rows int64) { e.maintenance.sumFrom = rows }
 
 // HeavyFrom makes queries of fewer facts heavy.
 func (e *Engine) HeavyFrom(rows int64) { e.heavyFrom = rows }
@@ -38,14 +38,14 @@ func (e *Engine) CodesAbove(ctx context.Context, code int32) (list []int32, err 
 	return list, err
 }
 
-// RolledMonths returns the number of months of a workspace that have sums.
-func (e *Engine) RolledMonths(ctx context.Context, id ident.ID) (int, error) {
+// SummedMonths returns the number of months of a workspace that have sums.
+func (e *Engine) SummedMonths(ctx context.Context, id ident.ID) (int, error) {
 	w, err := e.workspace(ctx, id)
 	if err != nil || w == nil {
 		return 0, err
 	}
-	return len(w.rolled), nil
+	return len(w.summedMonths), nil
 }
 
-// FillNameCache pretends that the cache of names is full.
-func (e *Engine) FillNameCache() { e.cachedNames.Store(maxCachedNames) }
+// CacheNoTexts makes each query drop the cached texts of other workspaces.
+func (e *Engine) CacheNoTexts() { e.maxCachedEntities = 0 }

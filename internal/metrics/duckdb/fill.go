@@ -110,15 +110,15 @@ func (f *filler) row(row []dump.Value) error {
 		f.unnumbered = append(f.unnumbered, []driver.Value{out[1], out[0], out[2], out[3]})
 		return nil
 	}
-	f.rows = append(f.rows, f.arrange(out))
+	f.rows = append(f.rows, f.reorderColumns(out))
 	if len(f.rows) < fillRows {
 		return nil
 	}
 	return f.flush()
 }
 
-// arrange sorts the columns of a row in the order of the file's table.
-func (f *filler) arrange(row []driver.Value) []driver.Value {
+// reorderColumns sorts the columns of a row in the order of the file's table.
+func (f *filler) reorderColumns(row []driver.Value) []driver.Value {
 	switch f.now.Name {
 	case dump.Sources:
 		row[0], row[1] = row[1], row[0]

@@ -5,18 +5,12 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
-	"strings"
 	"time"
 
 	duckdb "github.com/duckdb/duckdb-go/v2"
 
-	"fanfare/internal/clock"
 	"fanfare/internal/fact"
 	"fanfare/internal/fairqueue"
-	"fanfare/internal/ident"
-	"fanfare/internal/metrics/numbers"
 )
 
 // maintenanceLimits says when maintenance runs.
@@ -29,12 +23,12 @@ type maintenanceLimits struct {
 	// unsorted is the number of unsorted rows from which a family is rewritten;
 	// unsortedShare and busyShare are shares of all rows.
 	unsorted int64
-	// rollFrom is the number of base rows in one month from which a workspace
+	// sumFrom is the number of base rows in one month from which a workspace
 	// gets sums of its months: below it a scan takes only a few milliseconds.
-	rollFrom int64
+	sumFrom int64
 }
 
-var defaultMaintenance = maintenanceLimits{every: 30 * time.Second, unsaved: 50, unsorted: 200_000, rollFrom: 50_000}
+var defaultMaintenance = maintenanceLimits{every: 30 * time.Second, unsaved: 50, unsorted: 200_000, sumFrom: 50_000}
 
 // A family is rewritten if a fifth of its rows are unsorted, or half of them
 // while facts are written.
@@ -71,7 +65,7 @@ func (e *Engine) maintain(ctx context.Context, all bool) error {
 	err := errors.Join(
 		e.withoutWriters(ctx, func(c *conn) error { return e.forgetOldImports(ctx, c) }),
 		e.sort(ctx, all),
-		e.rollUp(ctx, all),
+		e.sumMonths(ctx, all),
 		e.withoutWriters(ctx, func(c *conn) error { return e.checkpoint(ctx, c, all) }),
 	)
 	if err != nil {
@@ -159,7 +153,7 @@ func rewrite(ctx context.Context, c *conn, f fact.Family) error {
 	table := f.String()
 	for _, text := range []string{
 		"CREATE TABLE sorted (" + factColumns() + ")",
-		"INSERT INTO sorted SELECT * FROM " + table + " ORDER BY workspace, day, source, campaign, creative",
+		"INSERT INTO sorted SELECT " + columnList + " FROM " + table + " ORDER BY workspace, day, source, campaign, creative",
 		"DROP TABLE " + table,
 		"ALTER TABLE sorted RENAME TO " + table,
 	} {
@@ -169,151 +163,4 @@ func rewrite(ctx context.Context, c *conn, f fact.Family) error {
 	}
 	_, err := c.exec(ctx, "UPDATE layout SET loose = 0 WHERE family = ?", int32(f))
 	return err
-}
-
-// rollUp stores the sums of the months of every workspace that has a large one.
-// Each month is one turn, so that writes wait for one month at most.
-func (e *Engine) rollUp(ctx context.Context, all bool) error {
-	var due []month
-	var ids map[int32]ident.ID
-	if err := e.withoutWriters(ctx, func(c *conn) (err error) {
-		due, ids, err = e.monthsToSum(ctx, c, all)
-		return err
-	}); err != nil {
-		return err
-	}
-	for _, m := range due {
-		if err := e.withoutWriters(ctx, func(c *conn) error {
-			return e.logged(ctx, "sums", func() error { return e.rollMonth(ctx, c, ids[m.workspace], m) })
-		}); err != nil {
-			return fmt.Errorf("sum %s: %w", m.first, err)
-		}
-	}
-	return nil
-}
-
-// monthsToSum returns the months to sum, with the ids of their workspaces. Months
-// that were written since the last run wait for the next one, because more writes
-// are likely.
-func (e *Engine) monthsToSum(ctx context.Context, c *conn, all bool) (due []month, ids map[int32]ident.ID, err error) {
-	written := e.writtenMonths
-	e.writtenMonths = map[month]bool{}
-	if all {
-		written = nil
-	}
-	ids = map[int32]ident.ID{}
-	if err := c.query(ctx, func(row []driver.Value) error {
-		w := row[0].(int32)
-		ids[w] = ident.ID(row[1].(string))
-		for m, last := clock.Date(row[2].(int32)), clock.Date(row[3].(int32)); m <= last; m = m.NextMonth() {
-			if !written[month{w, m}] {
-				due = append(due, month{w, m})
-			}
-		}
-		return nil
-	}, `SELECT w.key, w.id, min(m.month), max(m.month) FROM workspace w
-		JOIN (SELECT workspace, month, sum(n) AS n FROM part WHERE family = 0 GROUP BY ALL) m ON m.workspace = w.key
-		GROUP BY ALL HAVING max(m.n) >= ? ORDER BY w.key`, e.maintenance.rollFrom); err != nil {
-		return nil, nil, fmt.Errorf("find months to sum: %w", err)
-	}
-	if err := c.query(ctx, func(row []driver.Value) error {
-		due = slices.DeleteFunc(due, func(m month) bool { return m.workspace == row[0].(int32) && m.first == clock.Date(row[1].(int32)) })
-		return nil
-	}, "SELECT workspace, month FROM rolled"); err != nil {
-		return nil, nil, fmt.Errorf("find summed months: %w", err)
-	}
-	return due, ids, nil
-}
-
-// The first days of a day's month and pentad.
-const (
-	ofMonth  = "day - day(DATE '1970-01-01' + day) + 1"
-	ofPentad = "day - CASE day(DATE '1970-01-01' + day) WHEN 31 THEN 5 ELSE (day(DATE '1970-01-01' + day) - 1) % 5 END"
-)
-
-// sumStatement returns the statement that stores sums of a month, one row for
-// each combination of keys, sorted by day.
-func sumStatement(into, from, day string, without ...string) string {
-	named := []string{"workspace", "CAST(" + day + " AS INTEGER) AS first"}
-	for _, k := range numbers.KeyColumns[1:] {
-		if slices.Contains(without, k) {
-			k = "0"
-		}
-		named = append(named, k)
-	}
-	sums := make([]string, fact.NumMeasures)
-	for i, measure := range fact.Measures {
-		sums[i] = "CAST(sum(" + measure + ") AS BIGINT)"
-	}
-	sums[fact.Reach] = "NULL"
-	return "INSERT INTO " + into + " SELECT " + strings.Join(append(named, sums...), ", ") +
-		", 0 FROM " + from + " WHERE workspace = ? AND day BETWEEN ? AND ? GROUP BY ALL ORDER BY first"
-}
-
-// rollMonth stores the sums of one month, by pentads and for the whole month:
-// with the same keys except the day, and then without the audience, of which an
-// ad may have many.
-func (e *Engine) rollMonth(ctx context.Context, c *conn, id ident.ID, m month) error {
-	w, err := e.workspace(ctx, id)
-	if err != nil || w == nil || w.rolled[m.first] {
-		// The workspace is deleted, or the month was summed meanwhile.
-		return err
-	}
-	err = e.inChange(ctx, c, func() error {
-		for _, text := range []string{
-			sumStatement("base_pentad", "base", ofPentad), sumStatement("base_month", "base_pentad", ofMonth),
-			sumStatement("base_ad_pentad", "base_pentad", ofPentad, "audience"), sumStatement("base_ad_month", "base_ad_pentad", ofMonth, "audience"),
-		} {
-			if _, err := c.exec(ctx, text, m.workspace, int32(m.first), int32(m.first.NextMonth()-1)); err != nil {
-				return err
-			}
-		}
-		_, err := c.exec(ctx, "INSERT INTO rolled VALUES (?, ?)", m.workspace, int32(m.first))
-		return err
-	})
-	var failed *duckdb.Error
-	if errors.As(err, &failed) && (failed.Type == duckdb.ErrorTypeConversion || failed.Type == duckdb.ErrorTypeOutOfRange) {
-		return nil // too large for a column: queries read the facts
-	}
-	if err != nil {
-		return err
-	}
-	with := *w
-	with.rolled = maps.Clone(w.rolled)
-	with.rolled[m.first] = true
-	e.publish(id, &with)
-	return nil
-}
-
-// unroll deletes the sums of months that a change has touched.
-func (t *change) unroll(ctx context.Context) error {
-	// The first pentad of a month begins with it.
-	var days []clock.Date
-	for p := range t.touched {
-		if p.family != fact.Base || !t.w.rolled[p.month] {
-			continue
-		}
-		delete(t.w.rolled, p.month)
-		for d := p.month; d < p.month.NextMonth(); d = nextPentad(d) {
-			days = append(days, d)
-		}
-	}
-	if len(days) == 0 {
-		return nil
-	}
-	t.invalidates = true
-	slices.Sort(days)
-	in := list(days)
-	for _, text := range []string{
-		"DELETE FROM rolled WHERE workspace = ? AND month IN " + in,
-		"DELETE FROM base_month WHERE workspace = ? AND day IN " + in,
-		"DELETE FROM base_ad_month WHERE workspace = ? AND day IN " + in,
-		"DELETE FROM base_pentad WHERE workspace = ? AND day IN " + in,
-		"DELETE FROM base_ad_pentad WHERE workspace = ? AND day IN " + in,
-	} {
-		if _, err := t.c.exec(ctx, text, t.w.key); err != nil {
-			return fmt.Errorf("delete sums: %w", err)
-		}
-	}
-	return nil
 }

@@ -11,6 +11,6 @@ import (
 // crash tests interrupt maintenance.
 func init() {
 	if every, err := time.ParseDuration(os.Getenv("FANFARE_FACTS_CARE")); err == nil {
-		defaultMaintenance = maintenanceLimits{every: every, unsaved: 3, unsorted: 300, rollFrom: 100}
+		defaultMaintenance = maintenanceLimits{every: every, unsaved: 3, unsorted: 300, sumFrom: 100}
 	}
 }

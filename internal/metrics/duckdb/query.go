@@ -3,7 +3,6 @@ package duckdb
 import (
 	"context"
 	"database/sql/driver"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -12,10 +11,9 @@ import (
 	duckdb "github.com/duckdb/duckdb-go/v2"
 
 	"fanfare/internal/analytics"
-	"fanfare/internal/clock"
-	"fanfare/internal/fact"
 	"fanfare/internal/fault"
 	"fanfare/internal/ident"
+	"fanfare/internal/metrics/numbers"
 )
 
 // maxTries is the number of times that a statement is built and run, if its
@@ -70,7 +68,7 @@ func (e *Engine) isHeavy(p *analytics.Plan, w *workspace) bool {
 // queryConsistently runs the query again if the inputs of its statement changed
 // while it ran.
 func (e *Engine) queryConsistently(ctx context.Context, p *analytics.Plan) ([]analytics.Group, error) {
-	heavy := false
+	heavy, used := false, kindsOf(p)
 	for try := 1; ; try++ {
 		if try == maxTries {
 			if heavy {
@@ -88,21 +86,19 @@ func (e *Engine) queryConsistently(ctx context.Context, p *analytics.Plan) ([]an
 		if err != nil || w == nil {
 			return nil, err
 		}
-		if w.texts == nil {
-			// Wait for a write that changes names, so that facts and names are of
-			// one snapshot.
-			select {
-			case <-w.writeEnded:
-			case <-ctx.Done():
-				return nil, ctx.Err()
-			}
+		if waited, err := w.waitForTexts(ctx, used); err != nil {
+			return nil, err
+		} else if waited {
 			continue
 		}
 		heavy = e.isHeavy(p, w)
 		words := e.words.Load()
-		groups, err := e.answer(ctx, p, w, words, heavy)
-		if err != nil || e.stillValid(p.Workspace, w, words) {
-			return groups, err
+		groups, err := e.answer(ctx, p, w, words, used, heavy)
+		if err != nil {
+			return nil, err
+		}
+		if e.stillValid(p.Workspace, w, words, used, groups.Incomplete()) {
+			return groups.List()
 		}
 	}
 }
@@ -116,147 +112,95 @@ func changesTooFast() error {
 }
 
 // stillValid reports whether the inputs of a statement did not change while it
-// ran.
-func (e *Engine) stillValid(id ident.ID, w *workspace, words *words) bool {
+// ran. incomplete means that the facts had a number without a text.
+func (e *Engine) stillValid(id ident.ID, w *workspace, words *words, used usedKinds, incomplete bool) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	now := e.known[id]
-	return now != nil && now.epoch == w.epoch && e.words.Load() == words
+	return now != nil && now.version == w.version && e.words.Load() == words && w.sameTexts(now, used, incomplete)
 }
 
-func (e *Engine) answer(ctx context.Context, p *analytics.Plan, w *workspace, words *words, heavy bool) ([]analytics.Group, error) {
-	rolled := e.summed(p, w)
+// answer runs the statement of a plan and collects its groups.
+func (e *Engine) answer(ctx context.Context, p *analytics.Plan, w *workspace, words *words, used usedKinds, heavy bool) (*numbers.Groups, error) {
+	texts, err := e.textsFor(ctx, w, words, used)
+	if err != nil {
+		return nil, err
+	}
+	q, err := numbers.Translate(p, texts)
+	if err != nil {
+		return nil, err
+	}
 	in := runDirectly
 	if heavy {
 		in = withLowPriority
 	}
-	var groups []analytics.Group
-	var err error
-	// A sum that is unknown because it is too large must not be added.
-	for _, grouped := range []bool{p.UnknownIfTooLarge, true} {
-		var b *builder
-		if b, err = compile(p, w, words, rolled, grouped); err != nil {
-			return nil, err
+	s := e.newStatement(p, q, w)
+	for {
+		s.compile()
+		groups, rows, err := e.collect(ctx, s, in, func() *numbers.Groups { return numbers.NewGroups(p, q, texts) })
+		switch tooLarge := isOutOfRange(err); {
+		case tooLarge && !s.exact:
+			s.exact = true
+		case tooLarge:
+			// Only sums can be out of range.
+			return nil, analytics.ErrTooLarge
+		case err != nil && ctx.Err() != nil:
+			return nil, ctx.Err()
+		case err == nil && s.maxRows > 0 && rows == s.maxRows:
+			// Rows of one text were merged into few groups, and there may be more.
+			s.maxRows = 0
+		default:
+			return groups, err
 		}
-		// There may be too many groups only before they are merged.
-		if groups, err = e.collect(ctx, b, w, in); !b.merged || !errors.Is(err, analytics.ErrTooMany) {
-			break
-		}
 	}
-	var failed *duckdb.Error
-	if errors.As(err, &failed) && (failed.Type == duckdb.ErrorTypeConversion || failed.Type == duckdb.ErrorTypeOutOfRange) {
-		// Only sums are converted in a statement.
-		return nil, analytics.ErrTooLarge
-	}
-	if err != nil && ctx.Err() != nil {
-		return nil, ctx.Err()
-	}
-	return groups, err
 }
 
-// collect runs a statement and reads its groups.
-func (e *Engine) collect(ctx context.Context, b *builder, w *workspace, in func(func() error) error) (groups []analytics.Group, err error) {
+// newStatement returns the first statement to try. Usually each row is a group, so
+// more rows than twice the groups are rarely needed.
+func (e *Engine) newStatement(p *analytics.Plan, q *numbers.Question, w *workspace) *statement {
+	return &statement{question: q, workspace: w.key, sums: e.summed(p, w), maxRows: 2*int64(p.MaxGroups) + 1}
+}
+
+// isOutOfRange reports whether a number was too large for its type.
+func isOutOfRange(err error) bool {
+	var failed *duckdb.Error
+	return errors.As(err, &failed) && (failed.Type == duckdb.ErrorTypeConversion || failed.Type == duckdb.ErrorTypeOutOfRange)
+}
+
+// collect runs a statement and adds its rows to new groups.
+func (e *Engine) collect(ctx context.Context, s *statement, in func(func() error) error, newGroups func() *numbers.Groups) (groups *numbers.Groups, rows int64, err error) {
+	r := s.newRow()
 	each := func(row []driver.Value) error {
-		if row[1].(int64) == 0 {
-			return nil // the row of an empty result
-		}
-		if len(groups) == b.p.MaxGroups {
-			return analytics.ErrTooMany
-		}
-		groups = append(groups, b.readGroup(row))
-		return nil
-	}
-	err = e.pool.use(ctx, func(c *conn) error {
-		if done, err := e.runPlanned(ctx, c, b, in, each); done {
+		rows++
+		if err := s.read(r, row); err != nil {
 			return err
 		}
-		groups, b.entities = nil, nil
-		return c.queryIn(ctx, in, each, b.String(), b.args...)
-	})
-	if err != nil || !b.merged {
-		return groups, err
+		return groups.Add(r)
 	}
-	values, err := e.entityValues(ctx, w, b.entities)
-	if err != nil {
-		return nil, err
-	}
-	for i := range groups {
-		for j, d := range b.p.Dimensions {
-			if entityAttributes[d].attribute == "id" {
-				groups[i].Values[j], values = values[0], values[1:]
-			}
+	err = e.pool.use(ctx, func(c *conn) error {
+		groups = newGroups()
+		if done, err := e.runPlanned(ctx, c, s, in, each); done {
+			return err
 		}
-	}
-	return merge(groups, b.p.Measures)
+		groups, rows = newGroups(), 0
+		return c.queryIn(ctx, in, each, s.text, s.args...)
+	})
+	return groups, rows, err
 }
 
 // runPlanned runs a statement with its cached plan. done is false if there is
 // none or if facts changed.
-func (e *Engine) runPlanned(ctx context.Context, c *conn, b *builder, in func(func() error) error, each func(row []driver.Value) error) (done bool, err error) {
+func (e *Engine) runPlanned(ctx context.Context, c *conn, s *statement, in func(func() error) error, each func(row []driver.Value) error) (done bool, err error) {
 	changes := e.changes.Load()
-	text, whole := b.literal()
+	text, whole := s.literal()
 	if !whole || changes%2 != 0 {
 		return false, nil
 	}
-	s, err := c.planned(ctx, text, changes)
-	if s != nil {
-		err = readRows(ctx, in, each, s, nil)
+	planned, err := c.planned(ctx, text, changes)
+	if planned != nil {
+		err = readRows(ctx, in, each, planned, nil)
 	}
-	return (s != nil || err != nil) && e.changes.Load() == changes, err
-}
-
-// merge merges groups with the same values.
-func merge(groups []analytics.Group, measures []fact.Measure) ([]analytics.Group, error) {
-	index := make(map[string]int, len(groups))
-	kept := groups[:0]
-	var key []byte
-	for _, g := range groups {
-		key = binary.AppendVarint(key[:0], int64(g.Bucket))
-		for _, v := range g.Values {
-			for _, text := range []string{v.ID, v.External} {
-				key = append(binary.AppendUvarint(key, uint64(len(text))), text...)
-			}
-			if v.Null {
-				key = append(key, v.Label...)
-			}
-			key = append(key, 0)
-		}
-		i, there := index[string(key)]
-		if !there {
-			index[string(key)] = len(kept)
-			kept = append(kept, g)
-			continue
-		}
-		if err := addGroup(&kept[i], &g, measures); err != nil {
-			return nil, err
-		}
-	}
-	return kept, nil
-}
-
-// addGroup adds b to a.
-func addGroup(a, b *analytics.Group, measures []fact.Measure) error {
-	for i := range a.Values {
-		if x, y := &a.Values[i].Label, b.Values[i].Label; *x == "" || y != "" && y < *x {
-			*x = y
-		}
-	}
-	for i, m := range measures {
-		x, y := &a.Sums[i], &b.Sums[i]
-		switch {
-		case m == fact.Reach:
-			*x = analytics.Sum{Mixed: x.Known || x.Mixed || y.Known || y.Mixed}
-		case x.NoRate || y.NoRate:
-			*x = analytics.Sum{NoRate: true}
-		case y.Known:
-			sum := x.N + y.N
-			if (sum > x.N) != (y.N > 0) {
-				return analytics.ErrTooLarge
-			}
-			x.N, x.Known = sum, true
-		}
-	}
-	return nil
+	return (planned != nil || err != nil) && e.changes.Load() == changes, err
 }
 
 // Explain returns the statement that answers a plan now, and its arguments. It
@@ -270,115 +214,15 @@ func (e *Engine) Explain(ctx context.Context, p *analytics.Plan) (text string, a
 	if w == nil {
 		return "", nil, fmt.Errorf("explain: there are no facts of workspace %s", p.Workspace)
 	}
-	b, err := compile(p, w, e.words.Load(), e.summed(p, w), false)
+	texts, err := e.textsFor(ctx, w, e.words.Load(), kindsOf(p))
 	if err != nil {
 		return "", nil, fmt.Errorf("explain: %w", err)
 	}
-	return b.String(), b.args, nil
-}
-
-// readGroup reads a group from a row: bucket, number of facts, the columns of
-// dimensionColumns for every dimension and those of sum for every measure.
-func (b *builder) readGroup(row []driver.Value) analytics.Group {
-	g := analytics.Group{
-		Bucket: bucketStart(b.p.Granularity, row[0].(int64)),
-		Values: make([]analytics.Value, 0, len(b.p.Dimensions)), Sums: make([]analytics.Sum, 0, len(b.p.Measures)),
+	q, err := numbers.Translate(p, texts)
+	if err != nil {
+		return "", nil, fmt.Errorf("explain: %w", err)
 	}
-	rows := row[1].(int64)
-	row = row[2:]
-	for _, d := range b.p.Dimensions {
-		v, width := b.value(d, row)
-		g.Values, row = append(g.Values, v), row[width:]
-	}
-	for _, m := range b.p.Measures {
-		n, known := row[0].(int64)
-		s := analytics.Sum{N: n, Known: known}
-		switch {
-		case m == fact.Reach:
-			if rows > 1 {
-				s = analytics.Sum{Mixed: row[1].(int64) > 0}
-			}
-			row = row[1:]
-		case m.Money() && b.converts:
-			s.NoRate = row[1].(int64) > 0
-			row = row[1:]
-		}
-		g.Sums, row = append(g.Sums, s), row[1:]
-	}
-	return g
-}
-
-// value returns the value of a dimension and the number of its columns.
-func (b *builder) value(dimension string, row []driver.Value) (v analytics.Value, width int) {
-	switch {
-	case entityAttributes[dimension].attribute == "id" && b.merged:
-		b.entities = append(b.entities, row[0].(int32))
-		return v, 1
-	case entityAttributes[dimension].attribute == "id":
-		v.ID, _ = row[0].(string)
-		v.Null = v.ID == ""
-		v.External, _ = row[1].(string)
-		v.Label, _ = row[3].(string)
-		return v, 4
-	case dimension == "weekday":
-		v.ID = analytics.Weekdays[row[0].(int32)]
-	case slices.Contains(wordDimensions, dimension):
-		v.ID = b.words.text[row[0].(int32)]
-	default:
-		v.ID, _ = row[0].(string)
-	}
-	v.Null = v.ID == ""
-	return v, 1
-}
-
-// summedDays is a range of days that have stored sums: by pentads, and from
-// firstMonth to lastMonth by whole months, if there are any.
-type summedDays struct{ first, last, firstMonth, lastMonth clock.Date }
-
-// noSums is the range of queries that read only facts.
-var noSums = summedDays{first: 1, firstMonth: 1}
-
-// summed returns the days whose sums are read.
-func (e *Engine) summed(p *analytics.Plan, w *workspace) summedDays {
-	if e.factsOnly {
-		return noSums
-	}
-	return longestSummed(p, w)
-}
-
-// longestSummed returns the longest sequence of whole pentads in the days of a
-// plan that have sums, noSums if the plan needs single days or facts.
-func longestSummed(p *analytics.Plan, w *workspace) summedDays {
-	weekday := func(d string) bool { return d == "weekday" }
-	byDay := p.Granularity == analytics.Day || p.Granularity == analytics.Week || slices.ContainsFunc(p.Dimensions, weekday) || p.Where != nil && mentions(p.Where, weekday)
-	if byDay || p.Family != fact.Base || len(w.rolled) == 0 || slices.Contains(p.Measures, fact.Reach) || converts(p, w) {
-		return noSums
-	}
-	d := firstOfPentad(p.First)
-	if d < p.First {
-		d = nextPentad(d)
-	}
-	best, from := noSums, d
-	for d <= p.Last {
-		next := nextPentad(d)
-		if !w.rolled[d.FirstOfMonth()] || next-1 > p.Last {
-			from = next
-		} else if next-from > best.last-best.first+1 {
-			best.first, best.last = from, next-1
-		}
-		d = next
-	}
-	if best == noSums {
-		return noSums
-	}
-	best.firstMonth, best.lastMonth = best.first.FirstOfMonth(), (best.last+1).FirstOfMonth()-1
-	if best.firstMonth < best.first {
-		best.firstMonth = best.first.NextMonth()
-	}
-	return best
-}
-
-func mentions(c *analytics.Condition, what func(dimension string) bool) bool {
-	in := func(c analytics.Condition) bool { return mentions(&c, what) }
-	return what(c.Dimension) || c.Not != nil && mentions(c.Not, what) || slices.ContainsFunc(c.And, in) || slices.ContainsFunc(c.Or, in)
+	s := e.newStatement(p, q, w)
+	s.compile()
+	return s.text, s.args, nil
 }

@@ -49,7 +49,7 @@ func factColumns() string {
 //     last day.
 //   - rolled: months of a workspace that have sums of base facts: of the whole
 //     month in base_month with all keys and in base_ad_month without audiences,
-//     and of pentads in base_pentad and base_ad_pentad.
+//     and of periods of five days in base_pentad and base_ad_pentad.
 //   - layout: the number of rows that were added since a family was last
 //     sorted.
 var tables = []struct {
@@ -82,21 +82,12 @@ var tables = []struct {
 	{"layout", "family INTEGER NOT NULL, loose BIGINT NOT NULL", true},
 }
 
-// described joins an entity with its record. Empty texts are NULL.
-const described = `CREATE VIEW IF NOT EXISTS described AS
-	SELECT e.workspace, e.key, e.kind, nullif(e.record, '') AS id, nullif(e.part, '') AS part, e.external, nullif(e.name, '') AS theirs, nullif(r.name, '') AS ours,
-		coalesce(nullif(r.name, ''), nullif(e.name, '')) AS name, nullif(r.status, '') AS status, nullif(r.objective, '') AS objective, nullif(r.type, '') AS type
-	FROM entity e LEFT JOIN record r ON r.workspace = e.workspace AND r.id = e.record`
-
 // makeTables creates missing tables and updates older ones.
 func makeTables(ctx context.Context, c *conn) error {
 	for _, t := range tables {
 		if _, err := c.exec(ctx, "CREATE TABLE IF NOT EXISTS "+t.name+" ("+t.columns+")"); err != nil {
 			return fmt.Errorf("create table %s: %w", t.name, err)
 		}
-	}
-	if _, err := c.exec(ctx, described); err != nil {
-		return fmt.Errorf("create view: %w", err)
 	}
 	found := int32(0)
 	err := c.query(ctx, func(row []driver.Value) error { found = row[0].(int32); return nil }, "SELECT version FROM format")
@@ -138,3 +129,7 @@ func changeTables(ctx context.Context, c *conn, from int32) error {
 
 // prefixed joins names, each after the prefix.
 func prefixed(prefix string, names []string) string { return prefix + strings.Join(names, ", "+prefix) }
+
+// wordDimensions are the dimensions whose values are words. Columns of facts have
+// the same names.
+var wordDimensions = []string{"channel", "country", "age_range", "gender", "device"}

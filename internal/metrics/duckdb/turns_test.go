@@ -240,7 +240,7 @@ func TestMonthsTakeTurns(t *testing.T) {
 				t.Errorf("close: %v", err)
 			}
 		}()
-		e.RollFrom(1)
+		e.SumFrom(1)
 		many := []ident.ID{"wks_1", "wks_2", "wks_3"}
 		for _, workspace := range many {
 			b := batchOf(1)
@@ -275,7 +275,7 @@ func TestMonthsTakeTurns(t *testing.T) {
 			t.Errorf("got %v want %v", order, want)
 		}
 		for _, workspace := range many {
-			if n, err := e.RolledMonths(t.Context(), workspace); err != nil || n == 0 {
+			if n, err := e.SummedMonths(t.Context(), workspace); err != nil || n == 0 {
 				t.Errorf("%s: got %d months summed up, %v want some", workspace, n, err)
 			}
 		}

@@ -21,7 +21,7 @@ const undoFor = 30 * 24 * time.Hour
 // it nor a later one has emptied its day.
 func (e *Engine) Undo(ctx context.Context, id, imported ident.ID) (int64, error) {
 	var removed int64
-	err := e.writeWorkspace(ctx, id, 0, func(t *change) error {
+	err := e.changeWorkspace(ctx, id, 0, func(t *change) error {
 		var batches []int32
 		if err := t.c.query(ctx, func(row []driver.Value) error {
 			batches = append(batches, row[0].(int32))
@@ -32,7 +32,7 @@ func (e *Engine) Undo(ctx context.Context, id, imported ident.ID) (int64, error)
 		if t.unchanged = len(batches) == 0; t.unchanged {
 			return nil
 		}
-		in := " IN " + list(batches)
+		in := " IN " + inList(batches)
 		for f, table := range fact.Families {
 			if err := t.touchParts(ctx, fact.Family(f), "FROM "+table+" WHERE workspace = ? AND import"+in, t.w.key); err != nil {
 				return err
@@ -76,10 +76,9 @@ func (t *change) touchParts(ctx context.Context, f fact.Family, from string, arg
 // putBack restores replaced facts that count again.
 func (t *change) putBack(ctx context.Context, f fact.Family) error {
 	table := f.String()
-	_, err := t.c.exec(ctx, `CREATE OR REPLACE TEMP TABLE back AS SELECT r.* FROM replaced r
+	_, err := t.c.exec(ctx, `CREATE OR REPLACE TEMP TABLE back AS SELECT `+prefixed("r.", columns)+`, r.family, r.above FROM replaced r
 		WHERE r.workspace = ? AND r.family = ?
-		AND NOT EXISTS (SELECT 1 FROM cover c WHERE c.workspace = r.workspace AND c.family = r.family AND c.source = r.source
-			AND r.day BETWEEN c.first AND c.last AND c.import >= r.above)
+		AND `+numbers.NotEmptiedSince("cover")+`
 		AND NOT EXISTS (SELECT 1 FROM `+table+` f WHERE f.workspace = ? AND `+numbers.SameKey("f", "r")+`)
 		QUALIFY row_number() OVER (PARTITION BY `+prefixed("r.", numbers.KeyColumns)+` ORDER BY r.above DESC) = 1`, t.w.key, int32(f), t.w.key)
 	if err != nil {
@@ -88,13 +87,12 @@ func (t *change) putBack(ctx context.Context, f fact.Family) error {
 	if err := t.touchParts(ctx, f, "FROM temp.back"); err != nil {
 		return err
 	}
-	for _, text := range []string{
-		"INSERT INTO " + table + " SELECT " + columnList + " FROM temp.back",
-		"DELETE FROM replaced USING temp.back b WHERE replaced.family = b.family AND replaced.above = b.above AND " + numbers.SameKey("replaced", "b"),
-	} {
-		if _, err := t.c.exec(ctx, text); err != nil {
-			return fmt.Errorf("put back: %w", err)
-		}
+	if _, err := t.c.exec(ctx, "INSERT INTO "+table+" SELECT "+columnList+" FROM temp.back"); err != nil {
+		return fmt.Errorf("put back: %w", err)
+	}
+	_, err = t.c.exec(ctx, "DELETE FROM replaced USING temp.back b WHERE replaced.workspace = ? AND replaced.family = b.family AND replaced.above = b.above AND "+numbers.SameKey("replaced", "b"), t.w.key)
+	if err != nil {
+		return fmt.Errorf("put back: %w", err)
 	}
 	return nil
 }

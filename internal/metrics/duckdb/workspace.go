@@ -5,14 +5,13 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
-	"time"
 
 	"fanfare/internal/analytics"
 	"fanfare/internal/clock"
 	"fanfare/internal/fact"
 	"fanfare/internal/ident"
+	"fanfare/internal/metrics/numbers"
 	"fanfare/internal/money"
 )
 
@@ -30,21 +29,14 @@ type workspace struct {
 	generation int64
 	mirrored   clock.Instant
 	// sources is a new slice after each change.
-	sources []source
-	parts   map[part]extent
-	rolled  map[clock.Date]bool
-	covered []fact.Coverage
-	// texts is nil while a write that changes names commits; writeEnded is closed
-	// then.
-	texts      *dictionary
-	writeEnded <-chan struct{}
-	// epoch changes when statements built from this state become invalid.
-	epoch int64
-}
-
-type source struct {
-	key int32
-	fact.Source
+	sources      []numbers.Source
+	parts        map[part]extent
+	summedMonths map[clock.Date]bool
+	covered      []fact.Coverage
+	texts        allTexts
+	// version changes when sources, words or sums become invalid that a statement
+	// was built from.
+	version int64
 }
 
 // part is a month of a family of a source.
@@ -58,31 +50,6 @@ type part struct {
 type extent struct {
 	rows        int64
 	first, last clock.Date
-}
-
-// month is a month of a workspace.
-type month struct {
-	workspace int32
-	first     clock.Date
-}
-
-// pentad is the number of days in one sum for ranges that end within a month. A
-// month has six pentads; the last one ends with the month.
-const pentad = 5
-
-// firstOfPentad returns the first day of a day's pentad.
-func firstOfPentad(d clock.Date) clock.Date {
-	first := d.FirstOfMonth()
-	return first + min((d-first)/pentad, 5)*pentad
-}
-
-// nextPentad returns the first day of the pentad after a day's.
-func nextPentad(d clock.Date) clock.Date {
-	next, month := firstOfPentad(d)+pentad, d.FirstOfMonth()
-	if next-month > 5*pentad {
-		return month.NextMonth()
-	}
-	return next
 }
 
 // loadCommon reads what all workspaces share.
@@ -139,32 +106,41 @@ func (e *Engine) workspace(ctx context.Context, id ident.ID) (*workspace, error)
 		return nil, fmt.Errorf("read workspace %s: %w", id, err)
 	}
 	if w != nil {
-		e.epochs++
-		w.epoch = e.epochs
+		e.lastVersion++
+		w.version = e.lastVersion
 	}
 	// Nil is cached too: another read for each query would delay all others.
 	e.known[id] = w
 	return w, nil
 }
 
-// announce publishes new sources, words and invalidated sums and names before the
-// commit, so that a query sees them or a new epoch.
-func (e *Engine) announce(id ident.ID, was *workspace, t *change) {
+// publishBeforeCommit publishes new sources, words and texts and deleted sums before the
+// commit, so that a query sees them or is run again.
+func (e *Engine) publishBeforeCommit(id ident.ID, was *workspace, t *change) {
 	w := &workspace{}
 	if was != nil {
 		*w = *was
 	}
-	w.key, w.sources, w.rolled, w.texts, w.writeEnded = t.w.key, t.w.sources, t.w.rolled, t.w.texts, t.ended
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.epochs++
-	w.epoch, t.w.epoch = e.epochs, e.epochs
+	e.lastVersion++
+	if t.invalidates {
+		t.w.version = e.lastVersion
+	}
+	for kind := range t.w.texts {
+		if t.changedTexts[kind] {
+			t.w.texts[kind] = &kindTexts{changed: e.lastVersion, ready: t.ended}
+		} else if t.addedTexts[kind] {
+			t.w.texts[kind] = &kindTexts{changed: t.w.texts[kind].changed, ready: t.ended}
+		}
+	}
+	w.key, w.sources, w.summedMonths, w.texts, w.version = t.w.key, t.w.sources, t.w.summedMonths, t.w.texts, t.w.version
 	e.known[id] = w
 	e.words.Store(t.words)
 }
 
-// retract removes what announce published, after a rollback.
-func (e *Engine) retract(id ident.ID, words *words) {
+// unpublish removes what publishBeforeCommit published, after a rollback.
+func (e *Engine) unpublish(id ident.ID, words *words) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	delete(e.known, id)
@@ -180,7 +156,7 @@ func (e *Engine) publish(id ident.ID, w *workspace) {
 
 // load reads a workspace from one snapshot. A write publishes its state later.
 func load(ctx context.Context, c *conn, id ident.ID) (*workspace, error) {
-	w := &workspace{parts: map[part]extent{}, rolled: map[clock.Date]bool{}, texts: newDictionary()}
+	w := &workspace{parts: map[part]extent{}, summedMonths: map[clock.Date]bool{}, texts: newTexts()}
 	err := c.inTransaction(ctx, func() error {
 		return errors.Join(
 			c.query(ctx, func(row []driver.Value) error {
@@ -188,7 +164,7 @@ func load(ctx context.Context, c *conn, id ident.ID) (*workspace, error) {
 				return nil
 			}, "SELECT key, generation, mirrored FROM workspace WHERE id = ?", string(id)),
 			c.query(ctx, func(row []driver.Value) error {
-				w.sources = append(w.sources, source{row[0].(int32), fact.Source{
+				w.sources = append(w.sources, numbers.Source{Key: row[0].(int32), Source: fact.Source{
 					Connection: ident.ID(row[1].(string)), Platform: row[2].(string), Account: row[3].(string), Currency: money.Currency(row[4].(string)), Zone: row[5].(string),
 				}})
 				return nil
@@ -199,7 +175,7 @@ func load(ctx context.Context, c *conn, id ident.ID) (*workspace, error) {
 				return nil
 			}, "SELECT family, source, month, n, first, last FROM part WHERE workspace = ?", w.key),
 			c.query(ctx, func(row []driver.Value) error {
-				w.rolled[clock.Date(row[0].(int32))] = true
+				w.summedMonths[clock.Date(row[0].(int32))] = true
 				return nil
 			}, "SELECT month FROM rolled WHERE workspace = ?", w.key),
 		)
@@ -217,25 +193,14 @@ func readPart(row []driver.Value) (part, extent) {
 }
 
 // coverage returns the days of each source that has facts.
-func coverage(sources []source, parts map[part]extent) []fact.Coverage {
-	bySource := map[int32]*fact.Coverage{}
-	for p, x := range parts {
-		c := bySource[p.source]
-		if c == nil {
-			c = &fact.Coverage{First: x.first, Last: x.last}
-			bySource[p.source] = c
+func coverage(sources []numbers.Source, parts map[part]extent) []fact.Coverage {
+	return numbers.Coverage(sources, func(yield func(numbers.Part) bool) {
+		for p, x := range parts {
+			if !yield(numbers.Part{Family: p.family, Source: p.source, Facts: x.rows, First: x.first, Last: x.last}) {
+				return
+			}
 		}
-		c.First, c.Last = min(c.First, x.first), max(c.Last, x.last)
-		c.Families[p.family].Add(x.rows, x.first, x.last)
-	}
-	var list []fact.Coverage
-	for _, s := range sources {
-		if c := bySource[s.key]; c != nil {
-			c.Source = s.Source
-			list = append(list, *c)
-		}
-	}
-	return list
+	})
 }
 
 // rows estimates the number of facts of a family in a range of days.
@@ -250,10 +215,10 @@ func (w *workspace) rows(f fact.Family, first, last clock.Date) int64 {
 }
 
 // toRead estimates the number of facts and sums that a plan reads.
-func (w *workspace) toRead(p *analytics.Plan, rolled summedDays) int64 {
-	days := w.rows(p.Family, rolled.first, rolled.last)
-	months := w.rows(p.Family, rolled.firstMonth, rolled.lastMonth)
-	return w.rows(p.Family, p.First, p.Last) - days + (days-months)/pentad + months/30
+func (w *workspace) toRead(p *analytics.Plan, sums summedDays) int64 {
+	days := w.rows(p.Family, sums.first, sums.last)
+	months := w.rows(p.Family, sums.firstMonth, sums.lastMonth)
+	return w.rows(p.Family, p.First, p.Last) - days + (days-months)/periodDays + months/30
 }
 
 // State returns the coverage and generation of a workspace. Only the first call
@@ -264,170 +229,4 @@ func (e *Engine) State(ctx context.Context, id ident.ID) (analytics.State, error
 		return analytics.State{}, err
 	}
 	return analytics.State{Generation: w.generation, Sources: slices.Clone(w.covered), Mirrored: w.mirrored}, nil
-}
-
-// change is one write to one workspace.
-type change struct {
-	e   *Engine
-	c   *conn
-	now time.Time
-	// w is the new state, published after the commit.
-	w       *workspace
-	words   *words
-	touched map[part]bool
-	// unchanged means that every query returns the same as before.
-	unchanged bool
-	// invalidates means that statements built before the write become invalid.
-	invalidates bool
-	// ended is closed when the write is visible or rolled back.
-	ended chan struct{}
-}
-
-// writeWorkspace runs f as the only write. wait limits the wait for its turn.
-// If it returns nil, the changes are on disk and visible; otherwise nothing
-// changed.
-func (e *Engine) writeWorkspace(ctx context.Context, id ident.ID, wait time.Duration, f func(t *change) error) error {
-	unlock, err := e.lock(ctx, id, wait)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	was, err := e.workspace(ctx, id)
-	if err != nil {
-		return err
-	}
-	words := e.words.Load()
-	t := &change{e: e, now: e.now(), w: &workspace{}, words: words, touched: map[part]bool{}, ended: make(chan struct{})}
-	defer close(t.ended)
-	if was != nil {
-		*t.w = *was
-	}
-	// Queries read the old maps.
-	t.w.parts, t.w.rolled = maps.Clone(t.w.parts), maps.Clone(t.w.rolled)
-	err = e.pool.use(ctx, func(c *conn) error {
-		t.c = c
-		return e.inChange(ctx, c, func() error {
-			if err := t.addWorkspace(ctx, id); err != nil {
-				return err
-			}
-			if err := f(t); err != nil {
-				return err
-			}
-			if err := t.updateDerived(ctx); err != nil {
-				return err
-			}
-			if t.invalidates {
-				e.announce(id, was, t)
-			}
-			return nil
-		})
-	})
-	if err != nil {
-		if t.invalidates {
-			e.retract(id, words)
-		}
-		return err
-	}
-	for p := range t.touched {
-		e.writtenMonths[month{t.w.key, p.month}] = true
-	}
-	e.unsaved++
-	if !t.unchanged {
-		e.generation.Add(1)
-	}
-	if t.w.texts == nil {
-		t.w.texts = newDictionary()
-	}
-	e.publish(id, t.w)
-	return nil
-}
-
-// lock waits until no other write runs. For wait see fairqueue.Queue. Changes
-// that belong to no workspace have the id "".
-func (e *Engine) lock(ctx context.Context, id ident.ID, wait time.Duration) (unlock func(), err error) {
-	leave, err := e.writes.Take(ctx, id, wait)
-	if err != nil {
-		return nil, err
-	}
-	if err := e.CheckFiles(); errors.Is(err, ErrOverwritten) {
-		leave()
-		return nil, err
-	}
-	e.changes.Add(1)
-	return func() {
-		e.recordFiles(e.changes.Load() + 1)
-		e.changes.Add(1)
-		leave()
-	}, nil
-}
-
-func (t *change) addWorkspace(ctx context.Context, id ident.ID) error {
-	if t.w.key != 0 {
-		return nil
-	}
-	t.w.key, t.w.parts, t.w.rolled = t.e.next.workspace, map[part]extent{}, map[clock.Date]bool{}
-	t.e.next.workspace++
-	if _, err := t.c.exec(ctx, "INSERT INTO workspace VALUES (?, ?, 0, 0)", t.w.key, string(id)); err != nil {
-		return fmt.Errorf("store workspace: %w", err)
-	}
-	return nil
-}
-
-// updateDerived updates what is derived from facts and raises the generation.
-func (t *change) updateDerived(ctx context.Context) error {
-	if err := t.unroll(ctx); err != nil {
-		return err
-	}
-	if err := t.recount(ctx); err != nil {
-		return err
-	}
-	if !t.unchanged {
-		t.w.generation++
-	}
-	if _, err := t.c.exec(ctx, "UPDATE workspace SET generation = ?, mirrored = ? WHERE key = ?", t.w.generation, int64(t.w.mirrored), t.w.key); err != nil {
-		return fmt.Errorf("raise generation: %w", err)
-	}
-	return nil
-}
-
-// recount counts the touched parts again.
-func (t *change) recount(ctx context.Context) error {
-	type span struct{ first, last clock.Date }
-	spans := map[part]span{}
-	for p := range t.touched {
-		all := part{family: p.family, source: p.source}
-		s, there := spans[all]
-		if !there {
-			s = span{p.month, p.month}
-		}
-		spans[all] = span{min(s.first, p.month), max(s.last, p.month)}
-	}
-	for p, s := range spans {
-		maps.DeleteFunc(t.w.parts, func(q part, _ extent) bool {
-			return q.family == p.family && q.source == p.source && q.month >= s.first && q.month <= s.last
-		})
-		if _, err := t.c.exec(ctx, "DELETE FROM part WHERE workspace = ? AND family = ? AND source = ? AND month BETWEEN ? AND ?",
-			t.w.key, int32(p.family), p.source, int32(s.first), int32(s.last)); err != nil {
-			return fmt.Errorf("count facts: %w", err)
-		}
-		err := t.c.query(ctx, func(row []driver.Value) error {
-			q, x := readPart(row)
-			t.w.parts[q] = x
-			return nil
-		}, countParts(p.family, "AND source = ? AND day BETWEEN ? AND ?")+" RETURNING family, source, month, n, first, last",
-			t.w.key, p.source, int32(s.first), int32(s.last.NextMonth()-1))
-		if err != nil {
-			return fmt.Errorf("count facts: %w", err)
-		}
-	}
-	return nil
-}
-
-// countParts returns the statement that fills the table part for a family of a
-// workspace. It counts days first, because finding the month of every fact takes
-// longer.
-func countParts(f fact.Family, where string) string {
-	return fmt.Sprintf(`INSERT INTO part SELECT workspace, %d, source,
-		CAST(CAST(date_trunc('month', DATE '1970-01-01' + day) AS DATE) - DATE '1970-01-01' AS INTEGER) AS month, sum(n), min(day), max(day)
-		FROM (SELECT workspace, source, day, count(*) AS n FROM %s WHERE workspace = ? %s GROUP BY ALL) GROUP BY ALL`, f, f, where)
 }

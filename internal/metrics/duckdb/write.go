@@ -28,12 +28,12 @@ func (e *Engine) Write(ctx context.Context, b *fact.Batch) error {
 	if err := b.Check(); err != nil {
 		return fmt.Errorf("write facts: %w", err)
 	}
-	err := e.writeWorkspace(ctx, b.Workspace, b.MaxWait, func(t *change) error {
+	err := e.changeWorkspace(ctx, b.Workspace, b.MaxWait, func(t *change) error {
 		var imported int32
 		if b.Import != "" {
 			imported = e.next.imported
 			e.next.imported++
-			if _, err := t.c.exec(ctx, "INSERT INTO import VALUES (?, ?, ?, ?)", imported, t.w.key, string(b.Import), int64(clock.At(t.now))); err != nil {
+			if _, err := t.c.exec(ctx, "INSERT INTO import (key, workspace, id, written) VALUES (?, ?, ?, ?)", imported, t.w.key, string(b.Import), int64(clock.At(t.now))); err != nil {
 				return fmt.Errorf("store import: %w", err)
 			}
 		}
@@ -154,22 +154,22 @@ func (t *change) source(ctx context.Context, s *fact.Source) (int32, error) {
 	if s == nil {
 		return 0, errors.New("a row or window names no source")
 	}
-	i := slices.IndexFunc(t.w.sources, func(known source) bool { return known.Connection == s.Connection && known.Account == s.Account })
+	i := slices.IndexFunc(t.w.sources, func(known numbers.Source) bool { return known.Connection == s.Connection && known.Account == s.Account })
 	if i >= 0 && t.w.sources[i].Source == *s {
-		return t.w.sources[i].key, nil
+		return t.w.sources[i].Key, nil
 	}
 	t.w.sources, t.invalidates = slices.Clone(t.w.sources), true
 	if i < 0 {
 		i = len(t.w.sources)
-		t.w.sources = append(t.w.sources, source{key: t.e.next.source})
+		t.w.sources = append(t.w.sources, numbers.Source{Key: t.e.next.source})
 		t.e.next.source++
 	}
 	t.w.sources[i].Source = *s
-	key := t.w.sources[i].key
-	if _, err := t.c.exec(ctx, "DELETE FROM source WHERE key = ?", key); err != nil {
+	key := t.w.sources[i].Key
+	if _, err := t.c.exec(ctx, "DELETE FROM source WHERE workspace = ? AND key = ?", t.w.key, key); err != nil {
 		return 0, fmt.Errorf("store source: %w", err)
 	}
-	if _, err := t.c.exec(ctx, "INSERT INTO source VALUES (?, ?, ?, ?, ?, ?, ?)",
+	if _, err := t.c.exec(ctx, "INSERT INTO source (key, workspace, connection, platform, account, currency, zone) VALUES (?, ?, ?, ?, ?, ?, ?)",
 		key, t.w.key, string(s.Connection), s.Platform, s.Account, string(s.Currency), s.Zone); err != nil {
 		return 0, fmt.Errorf("store source: %w", err)
 	}
@@ -186,6 +186,9 @@ func (t *change) touch(f fact.Family, source int32, first, last clock.Date) (fou
 	return found
 }
 
+// inWindow selects the facts of a window.
+const inWindow = " WHERE workspace = ? AND source = ? AND day BETWEEN ? AND ?"
+
 // emptyWindow deletes the facts of a window. Those that an import deletes are
 // kept for its undo.
 func (t *change) emptyWindow(ctx context.Context, w fact.Window, imported int32) error {
@@ -193,25 +196,24 @@ func (t *change) emptyWindow(ctx context.Context, w fact.Window, imported int32)
 	if err != nil {
 		return err
 	}
-	const window = " WHERE workspace = ? AND source = ? AND day BETWEEN ? AND ?"
 	args := []any{t.w.key, key, int32(w.First), int32(w.Last)}
 	if imported == 0 {
-		if _, err := t.c.exec(ctx, "DELETE FROM replaced"+window+" AND family = ?", append(slices.Clone(args), int32(w.Family))...); err != nil {
+		if _, err := t.c.exec(ctx, "DELETE FROM replaced"+inWindow+" AND family = ?", append(slices.Clone(args), int32(w.Family))...); err != nil {
 			return err
 		}
-	} else if _, err := t.c.exec(ctx, "INSERT INTO cover VALUES (?, ?, ?, ?, ?, ?)", imported, t.w.key, int32(w.Family), key, int32(w.First), int32(w.Last)); err != nil {
+	} else if _, err := t.c.exec(ctx, "INSERT INTO cover (import, workspace, family, source, first, last) VALUES (?, ?, ?, ?, ?, ?)", imported, t.w.key, int32(w.Family), key, int32(w.First), int32(w.Last)); err != nil {
 		return err
 	}
 	if !t.touch(w.Family, key, w.First, w.Last) {
 		return nil
 	}
 	if imported != 0 {
-		keep := "INSERT INTO replaced SELECT " + columnList + ", ?, ? FROM " + w.Family.String() + window
+		keep := "INSERT INTO replaced SELECT " + columnList + ", ?, ? FROM " + w.Family.String() + inWindow
 		if _, err := t.c.exec(ctx, keep, append([]any{int32(w.Family), imported}, args...)...); err != nil {
 			return err
 		}
 	}
-	_, err = t.c.exec(ctx, "DELETE FROM "+w.Family.String()+window, args...)
+	_, err = t.c.exec(ctx, "DELETE FROM "+w.Family.String()+inWindow, args...)
 	return err
 }
 
@@ -230,14 +232,14 @@ func (t *change) deleteSameKeys(ctx context.Context, f fact.Family, rows []numbe
 	}
 	table := f.String()
 	// The days limit the scan; the join alone would scan all days.
-	where := " WHERE " + table + ".workspace = ? AND " + table + ".day BETWEEN ? AND ? AND " + numbers.SameKey(table, "s")
+	staged := table + ".day BETWEEN ? AND ? AND " + numbers.SameKey(table, "s")
 	if imported != 0 {
-		keep := "INSERT INTO replaced SELECT " + table + ".*, ?, ? FROM " + table + ", temp.staged s" + where
+		keep := "INSERT INTO replaced SELECT " + prefixed(table+".", columns) + ", ?, ? FROM " + table + ", temp.staged s WHERE " + table + ".workspace = ? AND " + staged
 		if _, err := t.c.exec(ctx, keep, int32(f), imported, t.w.key, int32(first), int32(last)); err != nil {
 			return err
 		}
 	}
-	_, err := t.c.exec(ctx, "DELETE FROM "+table+" USING temp.staged s"+where, t.w.key, int32(first), int32(last))
+	_, err := t.c.exec(ctx, "DELETE FROM "+table+" USING temp.staged s WHERE "+table+".workspace = ? AND "+staged, t.w.key, int32(first), int32(last))
 	return err
 }
 
@@ -257,8 +259,8 @@ func (t *change) add(ctx context.Context, catalog, table string, rows []numbered
 	})
 }
 
-// list writes numbers for an IN.
-func list[T ~int32](numbers []T) string {
+// inList writes numbers for an IN.
+func inList[T ~int32](numbers []T) string {
 	b := make([]byte, 0, 8*len(numbers)+2)
 	b = append(b, '(')
 	for i, n := range numbers {

@@ -23,3 +23,11 @@ func SameKey(a, b string) string {
 	}
 	return strings.Join(terms, " AND ")
 }
+
+// NotEmptiedSince returns the condition that no import has emptied the day of a
+// replaced fact r since it was replaced. emptied is the table of windows that
+// imports have emptied.
+func NotEmptiedSince(emptied string) string {
+	return "NOT EXISTS (SELECT 1 FROM " + emptied + ` c WHERE c.workspace = r.workspace AND c.family = r.family AND c.source = r.source
+		AND r.day BETWEEN c.first AND c.last AND c.import >= r.above)`
+}

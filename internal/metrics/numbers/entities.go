@@ -3,7 +3,7 @@ package numbers
 import "fanfare/internal/fact"
 
 // Kinds are the kinds of entities. Engines number them by their position.
-var Kinds = []string{fact.KindCampaign, fact.KindCreative, fact.KindAudience}
+var Kinds = [...]string{fact.KindCampaign, fact.KindCreative, fact.KindAudience}
 
 // Positions in Kinds.
 const (

@@ -5,168 +5,150 @@ import (
 	"slices"
 
 	"fanfare/internal/analytics"
+	"fanfare/internal/clock"
 	"fanfare/internal/fact"
 )
 
-// Source is a source and its number.
-type Source struct {
-	Key int32
-	fact.Source
-}
-
-// Entity has the texts of an entity: those of the platform, and those of its
-// record if it is linked to one.
-type Entity struct {
-	Key                     int32
-	Kind                    string
-	External, Name          string
-	Record, Variant         string
-	RecordName              string
-	Status, Objective, Type string
-	// Tags are indexes of Texts.Tags.
-	Tags []int32
-}
-
-// name returns the record's name, else the platform's.
-func (e *Entity) name() string {
-	if e.RecordName != "" {
-		return e.RecordName
-	}
-	return e.Name
-}
-
-// Texts has the texts of a workspace's numbers. It is never changed.
-type Texts struct {
-	// Words and Tags are by number; number 0 is the empty text.
-	Words, Tags []string
-	Sources     []Source
-	// Entities are sorted by key.
-	Entities []Entity
-}
-
-func (t *Texts) entity(key int32) *Entity {
-	i, found := slices.BinarySearchFunc(t.Entities, key, func(e Entity, key int32) int { return int(e.Key) - int(key) })
-	if !found {
-		return &Entity{}
-	}
-	return &t.Entities[i]
-}
-
-func (t *Texts) source(key int32) *Source {
-	i := slices.IndexFunc(t.Sources, func(s Source) bool { return s.Key == key })
-	if i < 0 {
-		return &Source{}
-	}
-	return &t.Sources[i]
-}
-
-// value returns the value of a dimension for the number of its column.
-func (t *Texts) value(dimension string, n int32) (v analytics.Value) {
-	switch a, isAttribute := attributes[dimension]; {
-	case isAttribute:
-		e := t.entity(n)
-		v.ID = a.text(e)
-		switch dimension {
-		case "campaign_id", "creative_id", "audience_id":
-			v.Label = e.name()
-			if v.ID == "" {
-				v.External, v.Label = e.External, e.Name
-			}
-		}
-	case sourceTexts[dimension] != nil:
-		v.ID = sourceTexts[dimension](t.source(n))
-	case dimension == "tag":
-		v.ID = t.Tags[n]
-	case dimension == "weekday":
-		v.ID = analytics.Weekdays[n]
-	default:
-		v.ID = t.Words[n]
-	}
-	v.Null = v.ID == ""
-	return v
-}
-
 // Groups collects the rows of a result as groups of texts.
 type Groups struct {
-	plan     *analytics.Plan
-	question *Question
-	texts    *Texts
-	// columns has the position of each dimension's number in a row.
-	columns []int
-	index   map[string]int
-	list    []group
-	key     []byte
+	plan       *analytics.Plan
+	dimensions []dimension
+	index      map[groupKey]int
+	// list has the groups. sums has the sums of each group's measures, and values
+	// the values of its dimensions, one group after the other.
+	list   []group
+	sums   []Sum
+	values []analytics.Value
+	// incomplete means that a row had a number without a text.
+	incomplete bool
 }
 
 type group struct {
-	analytics.Group
-	facts int64
-	sums  []Sum
+	bucket clock.Date
+	facts  int64
+}
+
+// groupKey has the bucket of a group and the identities of its values.
+type groupKey [1 + maxDimensions]int32
+
+// dimension is a dimension of the plan, with the values of its numbers.
+type dimension struct {
+	name string
+	// column is the position of the number in a row.
+	column int
+	texts  *Texts
+	// values and identities are by the position of a number among its texts.
+	// Numbers with the same identity are one group; 0 is not known yet.
+	values     []analytics.Value
+	identities []int32
+	byText     map[string]int32
+	text       []byte
 }
 
 // NewGroups returns an empty collection for a question that Translate returned.
 func NewGroups(p *analytics.Plan, q *Question, t *Texts) *Groups {
-	g := &Groups{plan: p, question: q, texts: t, index: map[string]int{}}
+	g := &Groups{plan: p, index: map[groupKey]int{}}
 	for _, d := range p.Dimensions {
-		g.columns = append(g.columns, slices.Index(q.Columns, columnOf(d)))
+		g.dimensions = append(g.dimensions, dimension{name: d, column: slices.Index(q.Columns, columnOf(d)), texts: t, byText: map[string]int32{}})
 	}
 	return g
 }
 
-// Add adds a row. The caller may reuse the row.
+// Add adds a row. The caller may reuse the row. A row without facts is the result
+// of a query that groups by nothing and finds nothing.
 func (g *Groups) Add(r *Row) error {
-	values := make([]analytics.Value, len(g.columns))
-	g.key = binary.AppendVarint(g.key[:0], int64(r.Bucket))
-	for i, d := range g.plan.Dimensions {
-		v := g.texts.value(d, r.Values[g.columns[i]])
-		values[i] = v
-		for _, text := range []string{v.ID, v.External} {
-			g.key = append(binary.AppendUvarint(g.key, uint64(len(text))), text...)
-		}
-		if v.Null {
-			g.key = append(g.key, v.Label...)
-		}
-		g.key = append(g.key, 0)
+	if r.Facts == 0 {
+		return nil
 	}
-	i, found := g.index[string(g.key)]
+	key := groupKey{int32(r.Bucket)}
+	var positions [maxDimensions]int
+	for i := range g.dimensions {
+		d := &g.dimensions[i]
+		position, found := d.position(r.Values[d.column])
+		if !found {
+			g.incomplete = true
+		}
+		positions[i], key[i+1] = position, d.identities[position]
+	}
+	i, found := g.index[key]
 	if !found {
 		if len(g.list) == g.plan.MaxGroups {
 			return analytics.ErrTooMany
 		}
-		g.index[string(g.key)] = len(g.list)
-		g.list = append(g.list, group{analytics.Group{Bucket: r.Bucket, Values: values}, r.Facts, slices.Clone(r.Sums)})
+		g.index[key] = len(g.list)
+		g.list = append(g.list, group{r.Bucket, r.Facts})
+		g.sums = append(g.sums, r.Sums...)
+		for i := range g.dimensions {
+			g.values = append(g.values, g.dimensions[i].values[positions[i]])
+		}
 		return nil
 	}
-	into := &g.list[i]
 	// Entities of one record may have several names. The group shows the first one
 	// in alphabetical order, so that every engine returns the same.
-	for j := range values {
-		if x, y := &into.Values[j].Label, values[j].Label; *x == "" || y != "" && y < *x {
+	for j := range g.dimensions {
+		if x, y := &g.values[i*len(g.dimensions)+j].Label, g.dimensions[j].values[positions[j]].Label; *x == "" || y != "" && y < *x {
 			*x = y
 		}
 	}
-	into.facts += r.Facts
+	g.list[i].facts += r.Facts
 	for j := range r.Sums {
-		s := &into.sums[j]
+		s := &g.sums[i*len(r.Sums)+j]
 		s.Total, s.Known, s.Unrated = s.Total.Add(r.Sums[j].Total), s.Known+r.Sums[j].Known, s.Unrated+r.Sums[j].Unrated
 	}
 	return nil
 }
 
+// Incomplete reports whether a row had a number that the texts do not have. Then
+// the facts are newer than the texts.
+func (g *Groups) Incomplete() bool { return g.incomplete }
+
+// position returns the position of a number among its texts, and sets its value
+// and identity. A number without a text has the position of 0.
+func (d *dimension) position(n int32) (position int, found bool) {
+	position, found = d.texts.position(d.name, n)
+	if position >= len(d.identities) {
+		d.identities = append(d.identities, make([]int32, position+1-len(d.identities))...)
+		d.values = append(d.values, make([]analytics.Value, position+1-len(d.values))...)
+	}
+	if d.identities[position] != 0 {
+		return position, found
+	}
+	v := d.texts.value(d.name, position)
+	d.text = d.text[:0]
+	for _, text := range []string{v.ID, v.External} {
+		d.text = append(binary.AppendUvarint(d.text, uint64(len(text))), text...)
+	}
+	if v.Null {
+		d.text = append(d.text, v.Label...)
+	}
+	identity, known := d.byText[string(d.text)]
+	if !known {
+		identity = int32(len(d.byText) + 1)
+		d.byText[string(d.text)] = identity
+	}
+	d.values[position], d.identities[position] = v, identity
+	return position, found
+}
+
 // List returns the groups.
 func (g *Groups) List() ([]analytics.Group, error) {
-	var out []analytics.Group
+	if len(g.list) == 0 {
+		return nil, nil
+	}
+	out := make([]analytics.Group, len(g.list))
+	sums, measures, dimensions := make([]analytics.Sum, len(g.sums)), len(g.plan.Measures), len(g.dimensions)
 	for i := range g.list {
-		from := &g.list[i]
-		from.Sums = make([]analytics.Sum, len(from.sums))
+		first, end := i*measures, (i+1)*measures
 		for j, m := range g.plan.Measures {
-			s, err := g.sum(m, from.facts, &from.sums[j])
+			s, err := g.sum(m, g.list[i].facts, &g.sums[first+j])
 			if err != nil {
 				return nil, err
 			}
-			from.Sums[j] = s
+			sums[first+j] = s
 		}
-		out = append(out, from.Group)
+		out[i] = analytics.Group{
+			Bucket: g.list[i].bucket, Values: g.values[i*dimensions : (i+1)*dimensions : (i+1)*dimensions], Sums: sums[first:end:end],
+		}
 	}
 	return out, nil
 }

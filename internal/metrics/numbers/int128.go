@@ -23,8 +23,16 @@ func ParseInt128(text string) (Int128, error) {
 		return Int128From(n), nil
 	}
 	n, ok := new(big.Int).SetString(text, 10)
-	if !ok || n.BitLen() > 126 {
-		return Int128{}, fmt.Errorf("%q is not a number of 128 bits", text)
+	if !ok {
+		return Int128{}, fmt.Errorf("%q is not a number", text)
+	}
+	return Int128FromBig(n)
+}
+
+// Int128FromBig returns n.
+func Int128FromBig(n *big.Int) (Int128, error) {
+	if n.BitLen() > 126 {
+		return Int128{}, fmt.Errorf("%s is not a number of 128 bits", n)
 	}
 	size := new(big.Int).Abs(n)
 	i := Int128{int64(new(big.Int).Rsh(size, 64).Uint64()), new(big.Int).And(size, new(big.Int).SetUint64(1<<64-1)).Uint64()}

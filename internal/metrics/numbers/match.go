@@ -9,8 +9,8 @@ import (
 	"fanfare/internal/analytics"
 )
 
-// Positive maps a negative operator to its positive one.
-var Positive = map[analytics.Op]analytics.Op{
+// positiveOps maps a negative operator to its positive one.
+var positiveOps = map[analytics.Op]analytics.Op{
 	analytics.NotEqual: analytics.Equal, analytics.NotIn: analytics.In, analytics.NotContains: analytics.Contains, analytics.IsNull: analytics.IsNotNull,
 }
 
@@ -35,7 +35,7 @@ func checkCondition(c *analytics.Condition) error {
 		return fmt.Errorf("there is no dimension %q", c.Dimension)
 	}
 	op := c.Op
-	if positive, negates := Positive[op]; negates {
+	if positive, negates := positiveOps[op]; negates {
 		op = positive
 	}
 	if !slices.Contains(comparisons, op) {
@@ -58,10 +58,10 @@ func (t *Texts) match(p *analytics.Plan, c *analytics.Condition) Match {
 		return negated(m)
 	}
 	op, negates := c.Op, false
-	if positive, found := Positive[op]; found {
+	if positive, found := positiveOps[op]; found {
 		op, negates = positive, true
 	}
-	m := t.members(p, c.Dimension, func(text string) bool { return Matches(text, op, c.Values) })
+	m := t.members(p, c.Dimension, func(text string) bool { return matchesText(text, op, c.Values) })
 	if negates {
 		return negated(m)
 	}
@@ -83,8 +83,8 @@ func (t *Texts) members(p *analytics.Plan, dimension string, matches func(string
 	source, isSource := sourceTexts[dimension]
 	switch {
 	case isAttribute:
-		for i := range t.Entities {
-			if e := &t.Entities[i]; e.Kind == string(a.column) && matches(a.text(e)) {
+		for i := range t.Entities[a.kind] {
+			if e := &t.Entities[a.kind][i]; matches(a.text(e)) {
 				m.Numbers = append(m.Numbers, e.Key)
 			}
 		}
@@ -103,8 +103,8 @@ func (t *Texts) members(p *analytics.Plan, dimension string, matches func(string
 		}
 	case dimension == "tag":
 		m.Column = CampaignColumn
-		for i := range t.Entities {
-			if e := &t.Entities[i]; slices.ContainsFunc(e.Tags, func(n int32) bool { return matches(t.Tags[n]) }) {
+		for i := range t.Entities[KindCampaign] {
+			if e := &t.Entities[KindCampaign][i]; slices.ContainsFunc(e.Tags, func(n int32) bool { return matches(t.Tags[n]) }) {
 				m.Numbers = append(m.Numbers, e.Key)
 			}
 		}
@@ -185,9 +185,9 @@ func combine(known map[int32]bool, found bool, numbers []int32, union bool) map[
 	return out
 }
 
-// Matches reports whether a positive operator accepts a text for one of the
+// matchesText reports whether a positive operator accepts a text for one of the
 // values. It accepts no empty text.
-func Matches(text string, op analytics.Op, values []string) bool {
+func matchesText(text string, op analytics.Op, values []string) bool {
 	if text == "" {
 		return false
 	}

@@ -87,6 +87,15 @@ func (m *Match) Only(f func(Column) bool) bool {
 	return m.Not.Only(f) && (m.Column == "" || f(m.Column))
 }
 
+// Columns returns the columns of the condition, some more than once.
+func (m *Match) Columns() (list []Column) {
+	m.Only(func(c Column) bool {
+		list = append(list, c)
+		return true
+	})
+	return list
+}
+
 // Converts reports whether amounts of a measure need rates.
 func (q *Question) Converts(m fact.Measure) bool { return m.Money() && len(q.Foreign) > 0 }
 
@@ -104,30 +113,32 @@ type Row struct {
 type Sum struct {
 	// Total is the sum of the known values; for reach it is the largest.
 	Total Int128
-	// Known is the number of facts whose value is known, Unrated that of facts
-	// with a value that has no rate.
+	// Known is 0 if no fact has a known value, Unrated if all known values have a
+	// rate.
 	Known, Unrated int64
 }
 
 // attribute is a text of an entity or of its record.
 type attribute struct {
-	column Column
-	text   func(*Entity) string
+	kind int
+	text func(*Entity) string
 }
 
+func (a attribute) column() Column { return Column(Kinds[a.kind]) }
+
 var attributes = map[string]attribute{
-	"campaign_id":     {CampaignColumn, func(e *Entity) string { return e.Record }},
-	"campaign_name":   {CampaignColumn, (*Entity).name},
-	"campaign_status": {CampaignColumn, func(e *Entity) string { return e.Status }},
-	"objective":       {CampaignColumn, func(e *Entity) string { return e.Objective }},
-	"creative_id":     {CreativeColumn, func(e *Entity) string { return e.Record }},
-	"creative_name":   {CreativeColumn, (*Entity).name},
-	"creative_type":   {CreativeColumn, func(e *Entity) string { return e.Type }},
+	"campaign_id":     {KindCampaign, func(e *Entity) string { return e.Record }},
+	"campaign_name":   {KindCampaign, (*Entity).name},
+	"campaign_status": {KindCampaign, func(e *Entity) string { return e.Status }},
+	"objective":       {KindCampaign, func(e *Entity) string { return e.Objective }},
+	"creative_id":     {KindCreative, func(e *Entity) string { return e.Record }},
+	"creative_name":   {KindCreative, (*Entity).name},
+	"creative_type":   {KindCreative, func(e *Entity) string { return e.Type }},
 
-	analytics.DimensionVariant: {CreativeColumn, func(e *Entity) string { return e.Variant }},
+	analytics.DimensionVariant: {KindCreative, func(e *Entity) string { return e.Variant }},
 
-	"audience_id":   {AudienceColumn, func(e *Entity) string { return e.Record }},
-	"audience_name": {AudienceColumn, (*Entity).name},
+	"audience_id":   {KindAudience, func(e *Entity) string { return e.Record }},
+	"audience_name": {KindAudience, (*Entity).name},
 }
 
 // sourceTexts are the dimensions that describe a source.
@@ -139,7 +150,7 @@ var sourceTexts = map[string]func(*Source) string{
 
 func columnOf(dimension string) Column {
 	if a, ok := attributes[dimension]; ok {
-		return a.column
+		return a.column()
 	}
 	if _, ok := sourceTexts[dimension]; ok {
 		return SourceColumn
@@ -147,10 +158,34 @@ func columnOf(dimension string) Column {
 	return Column(dimension)
 }
 
+// GroupedBy reports whether a plan groups by a column.
+func GroupedBy(p *analytics.Plan, c Column) bool {
+	return slices.ContainsFunc(p.Dimensions, func(d string) bool { return columnOf(d) == c })
+}
+
+// FilteredBy reports whether a plan selects facts by a column. Tags are found by
+// the campaign.
+func FilteredBy(p *analytics.Plan, c Column) bool {
+	uses := func(d string) bool { return d != "" && (columnOf(d) == c || d == "tag" && c == CampaignColumn) }
+	return p.Where != nil && mentions(p.Where, uses) || c == CampaignColumn && slices.Contains(p.Dimensions, "tag")
+}
+
+func mentions(c *analytics.Condition, uses func(dimension string) bool) bool {
+	in := func(c analytics.Condition) bool { return mentions(&c, uses) }
+	return uses(c.Dimension) || c.Not != nil && mentions(c.Not, uses) || slices.ContainsFunc(c.And, in) || slices.ContainsFunc(c.Or, in)
+}
+
+// Converts reports whether a plan asks for amounts that some source has in another
+// currency.
+func Converts(p *analytics.Plan, sources []Source) bool {
+	return slices.ContainsFunc(p.Measures, fact.Measure.Money) &&
+		slices.ContainsFunc(sources, func(s Source) bool { return s.Currency != p.Currency })
+}
+
 // Translate translates a plan. It refuses names that the catalog does not have,
 // because names become part of the SQL.
 func Translate(p *analytics.Plan, t *Texts) (*Question, error) {
-	if err := Check(p); err != nil {
+	if err := check(p); err != nil {
 		return nil, err
 	}
 	q := &Question{Family: p.Family, First: p.First, Last: p.Last, Granularity: p.Granularity, Measures: p.Measures}
@@ -160,9 +195,10 @@ func Translate(p *analytics.Plan, t *Texts) (*Question, error) {
 		}
 	}
 	if slices.Contains(q.Columns, TagColumn) {
-		for i := range t.Entities {
-			for _, n := range t.Entities[i].Tags {
-				q.Tags = append(q.Tags, Tag{t.Entities[i].Key, n})
+		for i := range t.Entities[KindCampaign] {
+			e := &t.Entities[KindCampaign][i]
+			for _, n := range e.Tags {
+				q.Tags = append(q.Tags, Tag{e.Key, n})
 			}
 		}
 	}
@@ -202,8 +238,15 @@ func (q *Question) convert(p *analytics.Plan, t *Texts) {
 	}
 }
 
-// Check refuses a plan with a name that the catalog does not have.
-func Check(p *analytics.Plan) error {
+// maxDimensions is the number of dimensions that a plan can have. The API allows
+// fewer.
+const maxDimensions = 7
+
+// check refuses a plan with a name that the catalog does not have.
+func check(p *analytics.Plan) error {
+	if len(p.Dimensions) > maxDimensions {
+		return fmt.Errorf("there are %d dimensions, more than %d", len(p.Dimensions), maxDimensions)
+	}
 	if int(p.Family) >= len(fact.Families) {
 		return fmt.Errorf("there is no family %d", p.Family)
 	}

@@ -1,7 +1,7 @@
 package numbers
 
 import (
-	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -19,19 +19,19 @@ type Dialect interface {
 	From() string
 	// Facts returns the number of facts: count(*), unless rows are sums of facts.
 	Facts() string
-	// BucketStart returns the month, quarter or year of f.day, given their first
-	// days.
+	// BucketStart returns the month, quarter or year of f.day. Starts are their
+	// first days.
 	BucketStart(starts []int32) string
-	// Sum returns three columns: the sum of a measure, for reach the largest
-	// value; the number of known values; the number of those without a rate.
+	// Sum returns the columns of a measure, from which the engine reads a Sum.
 	Sum(m fact.Measure) string
 	// In returns the condition that an expression has one of the numbers.
 	In(expression string, numbers []int32) string
 }
 
 // Compile writes a question in an engine's SQL. The statement returns for each
-// group the bucket, the number of facts, the Columns, and three columns for each
-// measure. Only names of this package become text.
+// group the bucket, the number of facts, the Columns, and the columns of Sum for
+// each measure. Only names of this package become text. A question that groups by
+// nothing has one group, also if there are no facts.
 func Compile(q *Question, d Dialect) string {
 	var b strings.Builder
 	b.WriteString("SELECT " + bucket(q, d) + ", " + d.Facts())
@@ -45,9 +45,15 @@ func Compile(q *Question, d Dialect) string {
 	if q.Match != nil {
 		b.WriteString(" AND " + condition(q.Match, d))
 	}
-	b.WriteString(" GROUP BY 1")
+	by := make([]string, 0, 1+len(q.Columns))
+	if q.Granularity != analytics.Whole {
+		by = append(by, "1")
+	}
 	for i := range q.Columns {
-		fmt.Fprintf(&b, ", %d", i+3)
+		by = append(by, strconv.Itoa(i+3))
+	}
+	if len(by) > 0 {
+		b.WriteString(" GROUP BY " + strings.Join(by, ", "))
 	}
 	return b.String()
 }

@@ -135,7 +135,7 @@ func (c *Change) numberWords(ctx context.Context, b *fact.Batch) error {
 			code := next
 			next++
 			c.words[text], c.texts = code, true
-			if _, err := c.Tx.Exec(ctx, "INSERT INTO metrics_word VALUES ($1, $2, $3)", c.Workspace, code, []byte(text)); err != nil {
+			if _, err := c.Tx.Exec(ctx, "INSERT INTO metrics_word (workspace, code, text) VALUES ($1, $2, $3)", c.Workspace, code, []byte(text)); err != nil {
 				return err
 			}
 		}

@@ -131,7 +131,7 @@ func Fill(ctx context.Context, tx pgx.Tx, r io.Reader, insert func(t *dump.Table
 
 // nextNumbers sets the numbers that new sources, entities and imports get.
 const nextNumbers = `UPDATE metrics_workspace SET
-	next_source = 1 + coalesce((SELECT max(key) FROM metrics_source), 0), next_entity = 1 + coalesce((SELECT max(key) FROM metrics_entity), 0), next_import = $2
+	next_source = 1 + coalesce((SELECT max(key) FROM metrics_source WHERE workspace = $1), 0), next_entity = 1 + coalesce((SELECT max(key) FROM metrics_entity WHERE workspace = $1), 0), next_import = $2
 	WHERE key = $1`
 
 // Copy inserts many rows. They go through a temporary table, because PostgreSQL

@@ -130,8 +130,8 @@ func loadTexts(ctx context.Context, tx pgx.Tx, workspace int32, t *numbers.Texts
 	var kind int16
 	var text [8][]byte
 	_, err = pgx.ForEachRow(rows, []any{&key, &kind, &text[0], &text[1], &text[2], &text[3], &text[4], &text[5], &text[6], &text[7]}, func() error {
-		t.Entities = append(t.Entities, numbers.Entity{
-			Key: key, Kind: numbers.Kinds[kind], External: string(text[0]), Name: string(text[1]), Record: string(text[2]), Variant: string(text[3]),
+		t.Entities[kind] = append(t.Entities[kind], numbers.Entity{
+			Key: key, External: string(text[0]), Name: string(text[1]), Record: string(text[2]), Variant: string(text[3]),
 			RecordName: string(text[4]), Status: string(text[5]), Objective: string(text[6]), Type: string(text[7]), Tags: tags[string(text[2])],
 		})
 		return nil
@@ -220,28 +220,16 @@ func coverage(ctx context.Context, tx pgx.Tx, workspace int32, parts string) ([]
 	if err != nil {
 		return nil, err
 	}
-	bySource := map[int32]*fact.Coverage{}
 	var family int16
-	var source, first, last int32
-	var n int64
-	if _, err := pgx.ForEachRow(rows, []any{&family, &source, &n, &first, &last}, func() error {
-		c := bySource[source]
-		if c == nil {
-			c = &fact.Coverage{First: clock.Date(first), Last: clock.Date(last)}
-			bySource[source] = c
-		}
-		c.First, c.Last = min(c.First, clock.Date(first)), max(c.Last, clock.Date(last))
-		c.Families[family].Add(n, clock.Date(first), clock.Date(last))
+	var p numbers.Part
+	var list []numbers.Part
+	var first, last int32
+	if _, err := pgx.ForEachRow(rows, []any{&family, &p.Source, &p.Facts, &first, &last}, func() error {
+		p.Family, p.First, p.Last = fact.Family(family), clock.Date(first), clock.Date(last)
+		list = append(list, p)
 		return nil
 	}); err != nil {
 		return nil, err
 	}
-	var list []fact.Coverage
-	for _, s := range sources {
-		if c := bySource[s.Key]; c != nil {
-			c.Source = s.Source
-			list = append(list, *c)
-		}
-	}
-	return list, nil
+	return numbers.Coverage(sources, slices.Values(list)), nil
 }

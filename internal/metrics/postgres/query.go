@@ -89,7 +89,7 @@ func (s *statement) Sum(m fact.Measure) string {
 // Facts sums the facts column if the query reads sums.
 func (s *statement) Facts() string {
 	if answeredBySums(s.question) {
-		return "sum(f.facts)::int8"
+		return "coalesce(sum(f.facts), 0)::int8"
 	}
 	return "count(*)"
 }

@@ -19,7 +19,7 @@ import (
 // fact counts again if no fact has its key, and neither the import that replaced
 // it nor a later one has emptied its day.
 func (e *Engine) Undo(ctx context.Context, id, imported ident.ID) (removed int64, err error) {
-	err = e.writeWorkspace(ctx, id, 0, nil, func(c *change) error {
+	err = e.changeWorkspace(ctx, id, 0, nil, func(c *change) error {
 		removed, err = c.undo(ctx, imported)
 		return err
 	})
@@ -78,8 +78,7 @@ func (c *change) putBack(ctx context.Context, f fact.Family) error {
 		return nil
 	}, `WITH back AS (SELECT DISTINCT ON (`+keys+`) r.* FROM metrics_replaced r
 			WHERE r.workspace = $1 AND r.family = $2
-			AND NOT EXISTS (SELECT 1 FROM metrics_cover c WHERE c.Workspace = r.workspace AND c.family = r.family AND c.source = r.source
-				AND r.day BETWEEN c.first AND c.last AND c.import >= r.above)
+			AND `+numbers.NotEmptiedSince("metrics_cover")+`
 			AND NOT EXISTS (SELECT 1 FROM `+table+` f WHERE `+numbers.SameKey("f", "r")+`)
 			ORDER BY `+keys+`, r.above DESC),
 		gone AS (DELETE FROM metrics_replaced r USING back b WHERE r.family = b.family AND r.above = b.above AND `+numbers.SameKey("r", "b")+`),

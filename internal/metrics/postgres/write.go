@@ -44,10 +44,10 @@ func (c *change) touch(f fact.Family, source int32, day clock.Date) {
 	c.touched[p] = days{min(d.first, day), max(d.last, day)}
 }
 
-// writeWorkspace runs f in a transaction, as the only writer of the workspace. It
+// changeWorkspace runs f in a transaction, as the only writer of the workspace. It
 // waits that long for its turn, 0 for as long as its context. When it returns
 // nil, the change is on disk and visible.
-func (e *Engine) writeWorkspace(ctx context.Context, id ident.ID, wait time.Duration, mirrored *clock.Instant, f func(c *change) error) error {
+func (e *Engine) changeWorkspace(ctx context.Context, id ident.ID, wait time.Duration, mirrored *clock.Instant, f func(c *change) error) error {
 	leave, err := e.writes.Take(ctx, id, wait)
 	if err != nil {
 		return err
@@ -72,7 +72,7 @@ func (e *Engine) writeWorkspace(ctx context.Context, id ident.ID, wait time.Dura
 
 // Mirror stores copies of records.
 func (e *Engine) Mirror(ctx context.Context, id ident.ID, records []fact.Record, through clock.Instant) error {
-	err := e.writeWorkspace(ctx, id, 0, &through, func(c *change) error { return c.Mirror(ctx, records) })
+	err := e.changeWorkspace(ctx, id, 0, &through, func(c *change) error { return c.Mirror(ctx, records) })
 	if err != nil {
 		return fmt.Errorf("mirror records: %w", err)
 	}
@@ -100,7 +100,7 @@ func (e *Engine) writeBatch(ctx context.Context, b *fact.Batch) error {
 	if err := e.createPartitionsOfBatch(ctx, b); err != nil {
 		return pgtables.ToFault(ctx, err)
 	}
-	return e.writeWorkspace(ctx, b.Workspace, b.MaxWait, nil, func(c *change) error { return c.batch(ctx, b, clock.At(e.now())) })
+	return e.changeWorkspace(ctx, b.Workspace, b.MaxWait, nil, func(c *change) error { return c.batch(ctx, b, clock.At(e.now())) })
 }
 
 // createPartitionsOfBatch creates the partitions that a batch needs.
@@ -163,17 +163,17 @@ func (c *change) emptyWindow(ctx context.Context, w fact.Window, imported int32)
 	if err != nil {
 		return err
 	}
-	if err := c.Cover(ctx, w, source, imported); err != nil {
+	if err := c.RecordEmptied(ctx, w, source, imported); err != nil {
 		return err
 	}
-	return c.remove(ctx, w.Family, imported, "", "f.workspace = $1 AND f.source = $2 AND f.day BETWEEN $3 AND $4", c.Workspace, source, int32(w.First), int32(w.Last))
+	return c.remove(ctx, w.Family, imported, "", "f.source = $2 AND f.day BETWEEN $3 AND $4", c.Workspace, source, int32(w.First), int32(w.Last))
 }
 
 // remove deletes facts, keeps them for the undo of an import, and marks their
-// months.
+// months. The first argument is the workspace.
 func (c *change) remove(ctx context.Context, f fact.Family, imported int32, using, where string, args ...any) error {
 	table := tableOf(f.String())
-	keep := fmt.Sprintf("WITH gone AS (DELETE FROM %s f %s WHERE %s RETURNING f.*)", table, using, where)
+	keep := fmt.Sprintf("WITH gone AS (DELETE FROM %s f %s WHERE f.workspace = $1 AND %s RETURNING f.*)", table, using, where)
 	if imported != 0 {
 		keep += fmt.Sprintf(", kept AS (INSERT INTO metrics_replaced SELECT %s, %d, %d FROM gone)", factList, f, imported)
 	}
@@ -191,7 +191,7 @@ func (c *change) deleteSameKeys(ctx context.Context, f fact.Family, rows []pgtab
 		return err
 	}
 	first, last := int32(rows[0].Date), int32(rows[len(rows)-1].Date)
-	err := c.remove(ctx, f, imported, "USING metrics_staged s", "s.family = $4 AND f.workspace = $1 AND f.day BETWEEN $2 AND $3 AND "+numbers.SameKey("f", "s"), c.Workspace, first, last, int16(f))
+	err := c.remove(ctx, f, imported, "USING metrics_staged s", "s.family = $4 AND f.day BETWEEN $2 AND $3 AND "+numbers.SameKey("f", "s"), c.Workspace, first, last, int16(f))
 	if err != nil {
 		return err
 	}

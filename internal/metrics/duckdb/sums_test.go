@@ -9,12 +9,12 @@ import (
 	"fanfare/internal/fact"
 )
 
-// TestPentads compares sums over every range of some months with what the days
+// TestStoredSums compares sums over every range of some months with what the days
 // have, so that each day is in one sum and no other.
-func TestPentads(t *testing.T) {
+func TestStoredSums(t *testing.T) {
 	t.Parallel()
 	e := openFiles(t, t.TempDir())
-	e.RollFrom(1)
+	e.SumFrom(1)
 	from, days := clock.MakeDate(2024, 1, 1), 121
 	b := &fact.Batch{Workspace: "wks_1"}
 	for d := range days {

@@ -79,7 +79,7 @@ func TestNamesChange(t *testing.T) {
 			write(t, e, &fact.Batch{Workspace: "wks_1", Links: []fact.Link{link}})
 		}},
 		{"renamed", "ours too", func() { mirror("ours too") }},
-		{"too much remembered", "ours too", func() { e.FillNameCache() }},
+		{"too much cached", "ours too", func() { e.CacheNoTexts() }},
 		{"renamed after that", "still ours", func() { mirror("still ours") }},
 	} {
 		step.do()
