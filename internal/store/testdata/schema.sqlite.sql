@@ -82,6 +82,12 @@ CREATE TABLE audit_head (
   seq          BIGINT NOT NULL,
   hash         TEXT NOT NULL
 ) WITHOUT ROWID;
+CREATE TABLE call_budget (
+  account    TEXT NOT NULL PRIMARY KEY,
+  free_at    BIGINT NOT NULL,
+  not_before BIGINT NOT NULL,
+  held_until BIGINT NOT NULL
+);
 CREATE TABLE campaign (
   workspace_id    TEXT NOT NULL,
   id              TEXT NOT NULL,
