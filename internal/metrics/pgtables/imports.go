@@ -23,7 +23,7 @@ func (c *Change) BeginImport(ctx context.Context, id ident.ID, now clock.Instant
 	}
 	n := c.nextImport
 	c.nextImport++
-	if _, err := c.Tx.Exec(ctx, "INSERT INTO metrics_import VALUES ($1, $2, $3, $4)", c.Workspace, n, []byte(id), int64(now)); err != nil {
+	if _, err := c.Tx.Exec(ctx, "INSERT INTO metrics_import (workspace, key, id, written) VALUES ($1, $2, $3, $4)", c.Workspace, n, []byte(id), int64(now)); err != nil {
 		return 0, fmt.Errorf("insert import: %w", err)
 	}
 	return n, nil
@@ -36,7 +36,7 @@ func (c *Change) Cover(ctx context.Context, w fact.Window, source, imported int3
 		_, err = c.Tx.Exec(ctx, "DELETE FROM metrics_replaced WHERE workspace = $1 AND source = $2 AND day BETWEEN $3 AND $4 AND family = $5",
 			c.Workspace, source, int32(w.First), int32(w.Last), int16(w.Family))
 	} else {
-		_, err = c.Tx.Exec(ctx, "INSERT INTO metrics_cover VALUES ($1, $2, $3, $4, $5, $6)", c.Workspace, imported, int16(w.Family), source, int32(w.First), int32(w.Last))
+		_, err = c.Tx.Exec(ctx, "INSERT INTO metrics_cover (workspace, import, family, source, first, last) VALUES ($1, $2, $3, $4, $5, $6)", c.Workspace, imported, int16(w.Family), source, int32(w.First), int32(w.Last))
 	}
 	return err
 }
