@@ -1,3 +1,4 @@
+-- kind: expand
 -- What nodes share about the calls to an account of an ad platform: from when
 -- on its time is free, until when the platform wants no calls, and until when
 -- clients hold calls back by themselves.

@@ -333,7 +333,7 @@ func (w *Fixture) systemSteps() []Step {
 			return errors.Join(err, reshapeAll(ctx, w.DB))
 		}},
 		{"prune", true, func(ctx context.Context) error { _, err := w.DB.Prune(ctx); return err }},
-		{"pending", false, func(ctx context.Context) error { _, err := store.Pending(ctx, w.Engine); return err }},
+		{"pending", false, func(ctx context.Context) error { _, err := store.FindPending(ctx, w.Engine); return err }},
 		{"dump", false, func(ctx context.Context) error {
 			return store.Dump(ctx, w.Engine, func(store.Chunk, int64) error { return nil })
 		}},

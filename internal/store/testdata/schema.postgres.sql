@@ -330,6 +330,7 @@ CREATE TABLE schema_migration (
   name text NOT NULL,
   sum text NOT NULL,
   applied_at bigint NOT NULL,
+  kind text NOT NULL DEFAULT ''::text,
   PRIMARY KEY (version)
 );
 CREATE TABLE session (

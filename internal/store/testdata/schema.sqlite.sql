@@ -299,7 +299,7 @@ CREATE TABLE result_rows (
   PRIMARY KEY (workspace_id, id, chunk)
 );
 CREATE INDEX result_rows_age ON result_rows (workspace_id, expires_at);
-CREATE TABLE schema_migration (version TEXT NOT NULL PRIMARY KEY, name TEXT NOT NULL, sum TEXT NOT NULL, applied_at BIGINT NOT NULL);
+CREATE TABLE schema_migration (version TEXT NOT NULL PRIMARY KEY, name TEXT NOT NULL, sum TEXT NOT NULL, applied_at BIGINT NOT NULL, kind TEXT NOT NULL DEFAULT '');
 CREATE TABLE session (
   hash              TEXT NOT NULL PRIMARY KEY,
   id                TEXT NOT NULL UNIQUE,
