@@ -156,6 +156,7 @@ func (p *testInstall) keys(w madeWorkspace) {
 func (p *testInstall) maintenance() {
 	p.Helper()
 	wants(p.T, p.run(0, "migrate").Out, "up to date")
+	wants(p.T, p.run(0, "migrate", "--contract").Out, "up to date")
 	wants(p.T, p.run(0, "audit", "verify").Out, "entries in 3 chains")
 	var report struct {
 		Chains  int   `json:"chains"`

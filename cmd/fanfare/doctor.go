@@ -374,7 +374,7 @@ func (d *doctor) store(ctx context.Context, dir *datadir.Dir) {
 	defer func() { _ = e.Close() }()
 	db := store.New(e, 0, now, nil)
 	d.list = append(d.list, examineStore(ctx, e, db, setting)...)
-	if pending, err := store.Pending(ctx, e); err != nil || len(pending) > 0 {
+	if pending, err := store.FindPending(ctx, e); err != nil || len(pending.Start) > 0 {
 		return // examineStore reported it
 	}
 	d.list = append(d.list, examineFiles(ctx, db, d.assetsSetting(dir)), d.masterKey(ctx, dir, db), examineConnections(ctx, db))

@@ -29,19 +29,23 @@ func examineStore(ctx context.Context, e store.Engine, db *store.DB, path string
 	} else {
 		list = append(list, finding{"database file", good, "no damage found"})
 	}
-	pending, err := store.Pending(ctx, e)
+	pending, err := store.FindPending(ctx, e)
 	switch {
 	case errors.Is(err, store.ErrNewer):
 		return append(list, finding{"schema", failure, err.Error()})
 	case err != nil:
 		return append(list, finding{"schema", failure, err.Error() + ": restore a backup, or check --data and --store"})
-	case len(pending) > 0:
-		return append(list, finding{"schema", good, "the next start will apply " + strings.Join(pending, ", ")})
+	case len(pending.Start) > 0:
+		return append(list, finding{"schema", good, "the next start will apply " + strings.Join(pending.Start, ", ")})
 	}
 	if err := db.CheckComplete(ctx); err != nil {
 		return append(list, finding{"schema", failure, err.Error()})
 	}
-	list = append(list, finding{"schema", good, "up to date"}, examineDocuments(ctx, e), examineChanges(ctx, e, db, path))
+	schema := finding{"schema", good, "up to date"}
+	if len(pending.Contract) > 0 {
+		schema = finding{"schema", warning, contractHint(pending.Contract)}
+	}
+	list = append(list, schema, examineDocuments(ctx, e), examineChanges(ctx, e, db, path))
 	report, err := db.VerifyAudit(ctx, func(int64) {})
 	switch {
 	case err != nil:

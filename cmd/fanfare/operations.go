@@ -174,6 +174,9 @@ func dataOperations(a *app.App) map[string]control.Op {
 			id, err := a.MasterKey.Accept(ctx)
 			return acceptedKey{id}, err
 		}),
+		"migrate": control.NewOp(func(ctx context.Context, in migrateIn, _ func(control.Progress)) (migrated, error) {
+			return migrateStore(ctx, a.Engine, in.Contract)
+		}),
 		"doctor": control.NewOp(func(ctx context.Context, _ nothing, _ func(control.Progress)) ([]finding, error) {
 			return append(examineStore(ctx, a.Engine, a.DB, ""), examineAssets(ctx, a.DB, a.Files), examineMasterKey(ctx, a.MasterKey), examineConnections(ctx, a.DB), examineFacts(ctx, a)), nil
 		}),

@@ -1,21 +1,17 @@
 package main
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/go-json-experiment/json"
 
+	"fanfare/internal/store/pgtest"
 	"fanfare/test/program"
 )
 
-func TestMain(m *testing.M) {
-	code := m.Run()
-	program.Clean()
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { pgtest.Main(m, program.Clean) }
 
 // testInstall is a data folder for commands, with or without a running server.
 type testInstall struct {

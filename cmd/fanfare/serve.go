@@ -139,7 +139,7 @@ func (c *cli) storeFault(ctx context.Context, dir *datadir.Dir) error {
 	if err != nil {
 		return err
 	}
-	_, err = store.Pending(ctx, e)
+	_, err = store.FindPending(ctx, e)
 	return errors.Join(err, e.Close())
 }
 

@@ -39,45 +39,87 @@ func (c *cli) alone(cmd *cobra.Command) (*datadir.Dir, error) {
 }
 
 func (c *cli) migrateCommand() *cobra.Command {
-	return &cobra.Command{
+	contract := false
+	cmd := &cobra.Command{
 		Use: "migrate", Short: "Migrate the database schema (a server does this when it starts)", Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := c.loadStore(cmd); err != nil {
 				return err
 			}
-			steps, err := c.migrate(cmd.Context(), cmd.ErrOrStderr())
+			out, err := c.migrate(cmd.Context(), cmd.ErrOrStderr(), contract)
 			if err != nil {
 				return err
 			}
-			if len(steps) == 0 {
+			steps := out.Applied
+			if len(out.Waiting) > 0 {
+				fmt.Fprintln(cmd.ErrOrStderr(), "warning: "+contractHint(out.Waiting))
+			} else if len(steps) == 0 {
 				steps = []string{"the schema is up to date"}
 			}
-			_, err = fmt.Fprintln(cmd.OutOrStdout(), strings.Join(steps, "\n"))
-			return err
+			for _, line := range steps {
+				fmt.Fprintln(cmd.OutOrStdout(), line)
+			}
+			return nil
 		},
 	}
+	cmd.Flags().BoolVar(&contract, "contract", false, "also apply the steps after which nodes of an older release cannot work")
+	return cmd
 }
 
-// migrate applies pending migrations. A server that uses the folder applied
-// them at its start.
-func (c *cli) migrate(ctx context.Context, w io.Writer) ([]string, error) {
+type migrateIn struct {
+	Contract bool `json:"contract"`
+}
+
+// migrated has the steps that were applied, and those that wait for --contract.
+type migrated struct {
+	Applied []string `json:"applied"`
+	Waiting []string `json:"waiting"`
+}
+
+// contractHint says how to apply steps that wait.
+func contractHint(waiting []string) string {
+	return strings.Join(waiting, ", ") + " not applied yet: run `fanfare migrate --contract` when every node runs this release"
+}
+
+// migrate applies pending migrations, inside the server that uses the folder or
+// directly on the store.
+func (c *cli) migrate(ctx context.Context, w io.Writer, contract bool) (out migrated, err error) {
 	dir, err := datadir.Open(c.settings.Data)
 	if err != nil {
-		return nil, configError{err}
+		return out, configError{err}
 	}
-	if server, err := dialOrLock(ctx, dir, w); err != nil || server != nil {
-		return nil, err
+	server, err := dialOrLock(ctx, dir, w)
+	if err != nil {
+		return out, err
+	}
+	if server != nil {
+		err := server.Call(ctx, "migrate", migrateIn{contract}, &out, func(control.Progress) {})
+		return out, err
 	}
 	defer dir.Unlock()
 	if err := c.orphaned(dir); err != nil {
-		return nil, configError{err}
+		return out, configError{err}
 	}
 	e, err := c.openEngine(ctx, dir)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	steps, err := store.Migrate(ctx, e, now)
-	return steps, errors.Join(err, e.Close())
+	out, err = migrateStore(ctx, e, contract)
+	return out, errors.Join(err, e.Close())
+}
+
+// migrateStore applies pending migrations of an open store.
+func migrateStore(ctx context.Context, e store.Engine, contract bool) (out migrated, err error) {
+	run := store.Migrate
+	if contract {
+		run = store.Contract
+	}
+	if out.Applied, err = run(ctx, e, now); err != nil {
+		return out, err
+	}
+	left, err := store.FindPending(ctx, e)
+	out.Waiting = left.Contract
+	return out, err
 }
 
 func (c *cli) backupCommand() *cobra.Command {

@@ -207,6 +207,13 @@ func (a *App) build(ctx context.Context) error {
 	if len(steps) > 0 {
 		c.Log.Info("database schema migrated", "steps", strings.Join(steps, ", "))
 	}
+	left, err := store.FindPending(ctx, a.Engine)
+	if err != nil {
+		return err
+	}
+	if len(left.Contract) > 0 {
+		c.Log.Warn("database schema steps wait: run `fanfare migrate --contract` when every node runs this release", "steps", strings.Join(left.Contract, ", "))
+	}
 	if err := a.DB.CheckComplete(ctx); err != nil {
 		return err
 	}

@@ -9,10 +9,12 @@ import (
 // buildConnections creates the connection service.
 func (a *App) buildConnections() error {
 	c := a.config
+	platforms := registry.Options{Apps: c.OAuth, URLs: c.PlatformURLs, Sandbox: c.Sandbox, State: c.SandboxState, Now: c.Now, Sleep: c.Sleep}
+	if !a.Engine.Traits().Exclusive {
+		platforms.Budgets = a.DB.CallBudgets()
+	}
 	var err error
-	if a.Platforms, err = registry.New(registry.Options{
-		Apps: c.OAuth, URLs: c.PlatformURLs, Sandbox: c.Sandbox, State: c.SandboxState, Now: c.Now, Sleep: c.Sleep,
-	}); err != nil {
+	if a.Platforms, err = registry.New(platforms); err != nil {
 		return err
 	}
 	grants := a.Keyring.For("grant")

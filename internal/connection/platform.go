@@ -168,6 +168,24 @@ func WaiveHolds(ctx context.Context) context.Context {
 // HoldsWaived reports whether WaiveHolds has marked a context.
 func HoldsWaived(ctx context.Context) bool { return ctx.Value(waiveKey{}) != nil }
 
+// Holds are the times until which the calls of an account wait.
+type Holds struct {
+	// NotBefore is the time that the platform has named. HeldUntil is how long
+	// the client waits by itself, because most of the quota is used.
+	NotBefore, HeldUntil time.Time
+}
+
+// Later returns the later time of each hold.
+func (h Holds) Later(other Holds) Holds {
+	if other.NotBefore.After(h.NotBefore) {
+		h.NotBefore = other.NotBefore
+	}
+	if other.HeldUntil.After(h.HeldUntil) {
+		h.HeldUntil = other.HeldUntil
+	}
+	return h
+}
+
 // Class says what can be done about an error.
 type Class string
 

@@ -173,12 +173,12 @@ func inPostgres(setting string) bool {
 
 // readSource checks the source and sums up its records.
 func (m *mover) readSource(ctx context.Context) error {
-	pending, err := store.Pending(ctx, m.from.engine)
+	pending, err := store.FindPending(ctx, m.from.engine)
 	if err != nil {
 		return err
 	}
-	if len(pending) > 0 {
-		return fault.New(fault.InvalidState, "The database that is copied has the schema of an older version. Run `fanfare migrate` for it first.")
+	if len(pending.Start)+len(pending.Contract) > 0 {
+		return fault.New(fault.InvalidState, "The database that is copied has the schema of an older version. Run `fanfare migrate --contract` for it first.")
 	}
 	if err := m.from.db.CheckComplete(ctx); err != nil {
 		return err

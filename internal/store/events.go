@@ -145,15 +145,18 @@ func optional(id ident.ID) *ident.ID {
 	return &id
 }
 
-// Prune deletes expired rows: stored responses, events, daily key counts, sync
-// runs and results. It returns the number of deleted rows.
+// Prune deletes expired rows: call budgets, stored responses, events, daily key
+// counts, sync runs and results. It returns the number of deleted rows.
 func (db *DB) Prune(ctx context.Context) (int64, error) {
 	workspaces, err := db.Accounts().Workspaces(ctx)
 	if err != nil {
 		return 0, err
 	}
 	now := int64(clock.At(db.now()))
-	gone := int64(0)
+	gone, err := db.pruneBudgets(ctx, now-budgetRetention)
+	if err != nil {
+		return gone, fmt.Errorf("prune: %w", err)
+	}
 	for _, w := range workspaces {
 		for _, old := range []struct {
 			statement string

@@ -91,11 +91,16 @@ var (
 	placeholder = regexp.MustCompile(`\$(\d+)`)
 	tableRef    = regexp.MustCompile(`\b(?:FROM|JOIN|UPDATE|INTO) (\w+)(?: (?:AS )?(\w+))?`)
 	intoColumns = regexp.MustCompile(`^INSERT INTO (\w+) \(([^)]*)\)`)
-	onConflict  = regexp.MustCompile(`ON CONFLICT \(([^)]*)\)`)
-	commaJoin   = regexp.MustCompile(`\bFROM \w+( \w+)?,`)
-	boundAlone  = regexp.MustCompile(`(^|[^.\w])workspace_id = \$\d+`)
-	joined      = regexp.MustCompile(`\b(\w+)\.workspace_id = (\w+)\.workspace_id`)
-	sqlWords    = []string{"WHERE", "SET", "JOIN", "ON", "ORDER", "LIMIT", "GROUP", "UNION", "FOR", "VALUES", "INNER", "LEFT", "RETURNING", "USING", "DO"}
+	// allColumns matches every column of a table. insertStart and insertColumns
+	// match an INSERT, and one that lists its columns.
+	allColumns    = regexp.MustCompile(`(?i)(?:\bSELECT|\bDISTINCT|\bRETURNING|,) \*|\w\.\*`)
+	insertStart   = regexp.MustCompile(`(?i)\bINSERT INTO `)
+	insertColumns = regexp.MustCompile(`(?i)\bINSERT INTO [\w.]+ \(\w+(?:, \w+)*\) `)
+	onConflict    = regexp.MustCompile(`ON CONFLICT \(([^)]*)\)`)
+	commaJoin     = regexp.MustCompile(`\bFROM \w+( \w+)?,`)
+	boundAlone    = regexp.MustCompile(`(^|[^.\w])workspace_id = \$\d+`)
+	joined        = regexp.MustCompile(`\b(\w+)\.workspace_id = (\w+)\.workspace_id`)
+	sqlWords      = []string{"WHERE", "SET", "JOIN", "ON", "ORDER", "LIMIT", "GROUP", "UNION", "FOR", "VALUES", "INNER", "LEFT", "RETURNING", "USING", "DO"}
 )
 
 // linter checks statements.
@@ -114,6 +119,12 @@ func (l linter) problems(query string) []string {
 	text = literal.ReplaceAllString(text, "''")
 	if impure.MatchString(text) && text != literal.ReplaceAllString(allowedClock, "''") {
 		list = append(list, "it asks the database for the time or for chance; both come from Go")
+	}
+	if allColumns.MatchString(text) {
+		list = append(list, "it does not name its columns; a later release may add one")
+	}
+	if insertStart.MatchString(text) && !insertColumns.MatchString(text) {
+		list = append(list, "it inserts without a list of columns; a later release may add one")
 	}
 	if columns := intoColumns.FindStringSubmatch(text); columns != nil && l.tenant[columns[1]] {
 		if !slices.Contains(strings.Split(columns[2], ", "), "workspace_id") {
@@ -257,6 +268,17 @@ func TestLinter(t *testing.T) {
 		{`SELECT id FROM workspace`, ""},
 		{`SELECT id FROM workspace WHERE id = $2 AND name = $1`, "placeholder"},
 		{`SELECT id FROM workspace WHERE id = $1 AND name = $1`, "placeholder"},
+		{`SELECT * FROM setting`, "name its columns"},
+		{`SELECT DISTINCT * FROM setting`, "name its columns"},
+		{`SELECT name, * FROM setting`, "name its columns"},
+		{`SELECT s.* FROM setting s`, "name its columns"},
+		{`UPDATE setting SET value = $1 RETURNING *`, "name its columns"},
+		{`WITH gone AS (DELETE FROM setting s RETURNING s.*) SELECT name FROM gone`, "name its columns"},
+		{`SELECT count(*), 2 * updated_at FROM setting`, ""},
+		{`INSERT INTO setting VALUES ($1, $2, $3)`, "list of columns"},
+		{`INSERT INTO setting SELECT name, value, updated_at FROM setting`, "list of columns"},
+		{`INSERT INTO setting (SELECT name, value, updated_at FROM setting)`, "list of columns"},
+		{`INSERT INTO setting (name, value, updated_at) SELECT name, value, updated_at FROM setting`, ""},
 		{`SELECT now()`, "time"},
 		{`SELECT random ()`, "time"},
 		{`SELECT id FROM workspace WHERE created_at < CURRENT_TIMESTAMP`, "time"},

@@ -19,10 +19,23 @@ import (
 //go:embed migrations/*.sql
 var migrationFiles embed.FS
 
-// ErrNewer is returned if a newer program wrote the database.
+// ErrNewer is returned if a newer program changed the database in a way that
+// this one cannot work with.
 var ErrNewer = errors.New("database schema is newer than this program")
 
-type migration struct{ version, name, text, sum string }
+// The kinds of steps. The first line of a migration names its kind.
+const (
+	// expand adds what the previous release can work with without knowing it:
+	// tables, columns that may be omitted, indexes. A start applies it.
+	expand = "expand"
+	// contract removes or tightens what the previous release may use. It waits
+	// until the operator says that no node runs that release any more.
+	contract = "contract"
+)
+
+// A migration is one step. The first line of its file, with the kind, is not part
+// of text and sum: steps that were applied before steps had kinds keep their sum.
+type migration struct{ version, name, kind, text, sum string }
 
 // dialect translates two keywords of the migrations that SQL does not have: KEY
 // is text that is compared byte by byte, CLUSTERED is a table stored in the
@@ -58,28 +71,71 @@ func migrations(engine string) ([]migration, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read migration: %w", err)
 		}
-		sum := sha256.Sum256(b)
 		version, _, _ := strings.Cut(base, "_")
-		list = append(list, migration{version, base, translateDDL(string(b), engine), hex.EncodeToString(sum[:])})
+		m, err := newMigration(version, base, string(b))
+		if err != nil {
+			return nil, err
+		}
+		m.text = translateDDL(m.text, engine)
+		list = append(list, m)
 	}
 	return list, nil
 }
 
-const createSchema = `CREATE TABLE IF NOT EXISTS schema_migration (version TEXT NOT NULL PRIMARY KEY, name TEXT NOT NULL, sum TEXT NOT NULL, applied_at BIGINT NOT NULL)`
+// newMigration reads a migration file.
+func newMigration(version, name, file string) (migration, error) {
+	head, text, _ := strings.Cut(file, "\n")
+	kind := strings.TrimPrefix(head, "-- kind: ")
+	if kind != expand && kind != contract {
+		return migration{}, fmt.Errorf("migration %s must begin with the line \"-- kind: expand\" or \"-- kind: contract\"", name)
+	}
+	sum := sha256.Sum256([]byte(text))
+	return migration{version, name, kind, text, hex.EncodeToString(sum[:])}, nil
+}
 
-// Migrate updates the schema to the version of this program. Each step is one
-// transaction, so that no step is applied in part. Nodes that start together
-// wait for each other. Migrate returns the names of the applied steps.
+const (
+	createSchema = `CREATE TABLE IF NOT EXISTS schema_migration (version TEXT NOT NULL PRIMARY KEY, name TEXT NOT NULL, sum TEXT NOT NULL, applied_at BIGINT NOT NULL, kind TEXT NOT NULL DEFAULT '')`
+	// addKind adds the kind to the table of a program that had none. The kind of
+	// steps that such a program applied is empty.
+	addKind = `ALTER TABLE schema_migration ADD COLUMN kind TEXT NOT NULL DEFAULT ''`
+)
+
+// Migrate updates the schema for this program. Each step is one transaction, so
+// that no step is applied in part. Nodes that start together wait for each other.
+// Migrate returns the names of the applied steps.
+//
+// It leaves out contract steps on a database that other nodes may use. Contract
+// applies them. A step that expands works before and after all contract steps
+// before it, so that it need not wait for them.
 func Migrate(ctx context.Context, e Engine, now func() time.Time) ([]string, error) {
+	return migrateTo(ctx, e, now, false)
+}
+
+// Contract is Migrate with all contract steps. Nodes of an older program cannot
+// work afterwards.
+func Contract(ctx context.Context, e Engine, now func() time.Time) ([]string, error) {
+	return migrateTo(ctx, e, now, true)
+}
+
+func migrateTo(ctx context.Context, e Engine, now func() time.Time, whole bool) ([]string, error) {
 	list, err := migrations(e.Traits().Name)
 	if err != nil {
 		return nil, err
 	}
-	return migrate(ctx, e, list, now)
+	return migrate(ctx, e, list, now, whole)
 }
 
-func migrate(ctx context.Context, e Engine, list []migration, now func() time.Time) ([]string, error) {
-	if err := locked(ctx, e, func(tx Tx) error { return tx.Script(createSchema) }); err != nil {
+func migrate(ctx context.Context, e Engine, list []migration, now func() time.Time, whole bool) ([]string, error) {
+	err := locked(ctx, e, func(tx Tx) error {
+		if err := tx.Script(createSchema); err != nil {
+			return err
+		}
+		if found, err := exists(tx, findKind[e.Traits().Name]); err != nil || found {
+			return err
+		}
+		return tx.Script(addKind)
+	})
+	if err != nil {
 		return nil, fmt.Errorf("prepare migrations: %w", err)
 	}
 	var done []string
@@ -87,15 +143,15 @@ func migrate(ctx context.Context, e Engine, list []migration, now func() time.Ti
 		applied := false
 		err := locked(ctx, e, func(tx Tx) error {
 			applied = false
-			known, err := appliedSteps(tx, list)
-			if err != nil || known[m.version] {
+			left, err := pendingSteps(tx, e.Traits(), list)
+			if err != nil || !slices.Contains(left.steps(whole), m.name) {
 				return err
 			}
 			if err := tx.Script(m.text); err != nil {
 				return err
 			}
 			applied = true
-			_, err = tx.Exec(`INSERT INTO schema_migration (version, name, sum, applied_at) VALUES ($1, $2, $3, $4)`, m.version, m.name, m.sum, int64(clock.At(now())))
+			_, err = tx.Exec(`INSERT INTO schema_migration (version, name, sum, applied_at, kind) VALUES ($1, $2, $3, $4, $5)`, m.version, m.name, m.sum, int64(clock.At(now())), m.kind)
 			return err
 		})
 		if err != nil {
@@ -119,20 +175,31 @@ func locked(ctx context.Context, e Engine, fn func(Tx) error) error {
 	})
 }
 
-// appliedSteps returns the applied steps. It refuses a database with an unknown
-// step or a step whose script differs from the applied one.
-func appliedSteps(tx Tx, list []migration) (map[string]bool, error) {
-	rows, err := tx.Query(`SELECT version, name, sum FROM schema_migration ORDER BY version`)
+// appliedSteps returns the applied steps. It refuses a database with a step whose
+// script differs from the applied one, and with an unknown step that does not
+// only expand.
+func appliedSteps(tx Tx, engine string, list []migration) (map[string]bool, error) {
+	hasKind, err := exists(tx, findKind[engine])
+	if err != nil {
+		return nil, fmt.Errorf("look for kinds of migrations: %w", err)
+	}
+	column := "kind"
+	if !hasKind {
+		column = "''"
+	}
+	rows, err := tx.Query(`SELECT version, name, sum, ` + column + ` FROM schema_migration ORDER BY version`)
 	if err != nil {
 		return nil, fmt.Errorf("read migrations: %w", err)
 	}
 	known := map[string]bool{}
 	for rows.Next() {
-		version, name, sum := rows.Text(), rows.Text(), rows.Text()
+		version, name, sum, kind := rows.Text(), rows.Text(), rows.Text(), rows.Text()
 		i := slices.IndexFunc(list, func(m migration) bool { return m.version == version })
 		switch {
+		case i < 0 && kind == expand:
+			continue
 		case i < 0:
-			return nil, fmt.Errorf("%w: it has step %s; start the program that made it, or a newer one", ErrNewer, name)
+			return nil, fmt.Errorf("%w: it has step %s, after which older programs cannot use it; start the program that made it, or a newer one", ErrNewer, name)
 		case list[i].sum != sum:
 			return nil, fmt.Errorf("step %s was changed after it was applied: the program's files are not the released ones", name)
 		}
@@ -141,42 +208,107 @@ func appliedSteps(tx Tx, list []migration) (map[string]bool, error) {
 	return known, nil
 }
 
-// findSchema finds the table of the applied steps, which a new database lacks.
-var findSchema = map[string]string{
-	"sqlite":   `SELECT name FROM sqlite_master WHERE type = 'table' AND name = $1`,
-	"postgres": `SELECT CAST(tablename AS TEXT) FROM pg_tables WHERE schemaname = ANY (current_schemas(false)) AND tablename = $1`,
+// The queries that find the table of the applied steps, which a new database
+// lacks, its column of kinds, which an old one lacks, and the table that has a row
+// once a program has started, which matters where several can.
+var (
+	findSchema = map[string]string{
+		"sqlite":   `SELECT name FROM sqlite_master WHERE type = 'table' AND name = 'schema_migration'`,
+		"postgres": `SELECT CAST(tablename AS TEXT) FROM pg_tables WHERE schemaname = ANY (current_schemas(false)) AND tablename = 'schema_migration'`,
+	}
+	findKind = map[string]string{
+		"sqlite":   `SELECT name FROM pragma_table_info('schema_migration') WHERE name = 'kind'`,
+		"postgres": `SELECT CAST(column_name AS TEXT) FROM information_schema.columns WHERE table_schema = ANY (current_schemas(false)) AND table_name = 'schema_migration' AND column_name = 'kind'`,
+	}
+	findSetting = map[string]string{
+		"postgres": `SELECT CAST(tablename AS TEXT) FROM pg_tables WHERE schemaname = ANY (current_schemas(false)) AND tablename = 'setting'`,
+	}
+)
+
+// exists reports whether a query finds a row.
+func exists(tx Tx, query string) (bool, error) {
+	rows, err := tx.Query(query)
+	if err != nil {
+		return false, err
+	}
+	return rows.Next(), nil
 }
 
-// Pending returns the names of the steps that Migrate would apply, or the error
-// that it would return.
-func Pending(ctx context.Context, e Engine) ([]string, error) {
+// unused reports whether no program has started on the database: each stores
+// settings when it starts.
+func unused(tx Tx, engine string) (bool, error) {
+	found, err := exists(tx, findSetting[engine])
+	if err != nil || !found {
+		return true, err
+	}
+	used, err := exists(tx, `SELECT name FROM setting LIMIT 1`)
+	return !used, err
+}
+
+// Pending are the steps that a database lacks.
+type Pending struct {
+	// Start has the names of the steps that the next start applies, Contract of
+	// those that wait until the operator applies them.
+	Start, Contract []string
+}
+
+// steps returns the steps to apply, with or without those that wait.
+func (p Pending) steps(whole bool) []string {
+	if whole {
+		return slices.Concat(p.Start, p.Contract)
+	}
+	return p.Start
+}
+
+// pendingSteps returns the steps of a list that are not applied.
+func pendingSteps(tx Tx, engine Traits, list []migration) (p Pending, err error) {
+	known, err := appliedSteps(tx, engine.Name, list)
+	if err != nil {
+		return p, err
+	}
+	alone := engine.Exclusive
+	if !alone {
+		if alone, err = unused(tx, engine.Name); err != nil {
+			return p, fmt.Errorf("look for settings: %w", err)
+		}
+	}
+	for _, m := range list {
+		switch {
+		case known[m.version]:
+		case m.kind == contract && !alone:
+			p.Contract = append(p.Contract, m.name)
+		default:
+			p.Start = append(p.Start, m.name)
+		}
+	}
+	return p, nil
+}
+
+// FindPending returns the steps that are not applied, or the error that Migrate
+// would return.
+func FindPending(ctx context.Context, e Engine) (Pending, error) {
 	list, err := migrations(e.Traits().Name)
 	if err != nil {
-		return nil, err
+		return Pending{}, err
 	}
-	return pending(ctx, e, list)
+	return findPending(ctx, e, list)
 }
 
-func pending(ctx context.Context, e Engine, list []migration) ([]string, error) {
-	var names []string
-	err := e.Snapshot(ctx, func(tx Tx) error {
-		names = nil
-		found, err := tx.Query(findSchema[e.Traits().Name], "schema_migration")
-		if err != nil {
+func findPending(ctx context.Context, e Engine, list []migration) (p Pending, err error) {
+	err = e.Snapshot(ctx, func(tx Tx) error {
+		p = Pending{}
+		found, err := exists(tx, findSchema[e.Traits().Name])
+		switch {
+		case err != nil:
 			return fmt.Errorf("look for migrations: %w", err)
-		}
-		known := map[string]bool{}
-		if found.Next() {
-			if known, err = appliedSteps(tx, list); err != nil {
-				return err
-			}
+		case found:
+			p, err = pendingSteps(tx, e.Traits(), list)
+			return err
 		}
 		for _, m := range list {
-			if !known[m.version] {
-				names = append(names, m.name)
-			}
+			p.Start = append(p.Start, m.name)
 		}
 		return nil
 	})
-	return names, err
+	return p, err
 }

@@ -97,6 +97,11 @@ func TestStatements(t *testing.T) {
 			}
 			unlock()
 			empty := seen.wrap(open(t))
+			// The table of a program without kinds of steps.
+			err = empty.Engine.Write(store.Across(t.Context()), func(tx store.Tx) error { return tx.Script(oldSchema) })
+			if err != nil {
+				t.Fatal(err)
+			}
 			if _, err := store.Migrate(t.Context(), empty, w.Clock.Now); err != nil {
 				t.Fatal(err)
 			}
@@ -124,6 +129,40 @@ func TestStatements(t *testing.T) {
 		}
 	}
 	t.Logf("%d statements in the source, %d texts run, %d exceptions", len(templates), len(texts), len(allowed))
+}
+
+// oldSchema is the table of applied steps as it was before steps had kinds.
+const oldSchema = `CREATE TABLE schema_migration (version TEXT NOT NULL PRIMARY KEY, name TEXT NOT NULL, sum TEXT NOT NULL, applied_at BIGINT NOT NULL)`
+
+// bareInsert matches an INSERT without a list of columns in source code, and
+// fromFunction the columns of a function, which no release adds to.
+var (
+	bareInsert   = regexp.MustCompile(`INSERT INTO [\w."` + storetest.Hole + `]+ (?:VALUES|SELECT|\(SELECT)`)
+	fromFunction = regexp.MustCompile(`\* FROM unnest\(`)
+)
+
+// TestStatementsNameColumns checks the statements on records and on the metrics
+// that nodes share: a column that a later release adds must not change what they
+// read and write. Fragments of statements are checked too.
+func TestStatementsNameColumns(t *testing.T) {
+	t.Parallel()
+	for _, dir := range []string{".", "../metrics/postgres", "../metrics/pgtables", "../metrics/clickhouse"} {
+		statements := 0
+		storetest.EachText(t, dir, func(text, place string) {
+			text = fromFunction.ReplaceAllString(space.ReplaceAllString(text, " "), "")
+			if strings.Contains(text, "FROM ") || strings.Contains(text, "INTO ") || strings.Contains(text, "RETURNING ") {
+				statements++
+			}
+			for _, problem := range []*regexp.Regexp{bareInsert, allColumns} {
+				if found := problem.FindString(text); found != "" {
+					t.Errorf("%s: %q does not name its columns", place, found)
+				}
+			}
+		})
+		if statements < 10 {
+			t.Errorf("%s: only %d statements were looked at", dir, statements)
+		}
+	}
 }
 
 // copyAll copies everything from one store to an empty one.

@@ -45,6 +45,7 @@ func New(o transport.Options) *Client {
 	c := &Client{Grantor: googleauth.New(o, scope), now: o.Now, page: pageRows}
 	o.ReadError = readError
 	data, admin := o, o
+	admin.Name += "/admin"
 	if o.Base == "" {
 		data.Base, data.PerSecond = dataHost, callsPerSecond
 		admin.Base, admin.PerSecond = adminHost, callsPerSecond

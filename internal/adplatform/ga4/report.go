@@ -148,7 +148,7 @@ func (c *Client) runReport(ctx context.Context, creds connection.Credentials, pr
 		}
 		total = page.RowCount
 		if until := page.Quota.holdUntil(c.now()); !until.IsZero() {
-			c.data.Hold(property, until)
+			c.data.Hold(ctx, property, until)
 		}
 		for i := range page.Rows {
 			if err := readRow(seen, dimensions, page.Rows[i].Dimensions, page.Rows[i].Metrics, each); err != nil {

@@ -42,6 +42,7 @@ func New(o transport.Options, scope string) *Grantor {
 	} else {
 		o.Base = tokenHost
 	}
+	o.Name += "/token"
 	o.ReadError = readTokenError
 	g.tokens = transport.New(o)
 	return g

@@ -44,6 +44,7 @@ type Client struct {
 func New(o transport.Options) *Client {
 	o.ReadError = readError
 	login := o
+	login.Name += "/login"
 	if o.Base == "" {
 		o.Base, login.Base = apiHost, loginHost
 		o.PerSecond = cmp.Or(o.PerSecond, callsPerSecond)

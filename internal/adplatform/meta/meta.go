@@ -90,7 +90,7 @@ func (c *Client) call(ctx context.Context, cred connection.Credentials, call tra
 	header, err := c.t.Do(ctx, call, out)
 	now := c.now()
 	if until := readUsage(header).nextCall(now); until.After(now) {
-		c.t.Hold(call.Account, until)
+		c.t.Hold(ctx, call.Account, until)
 	}
 	return err
 }

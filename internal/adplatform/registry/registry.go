@@ -61,6 +61,9 @@ type Options struct {
 	// this process and stores its state in the file State.
 	Sandbox string
 	State   string
+	// Budgets are the call budgets that nodes share, nil if this process is the
+	// only one.
+	Budgets transport.BudgetStore
 	Now     func() time.Time
 	// Sleep waits; nil means transport.Sleep.
 	Sleep func(ctx context.Context, d time.Duration) error
@@ -101,8 +104,12 @@ func New(o Options) (*Registry, error) {
 		r.sandbox, r.base, r.inProcess = server, "http://sandbox", true
 	}
 	for _, p := range clients {
-		r.real[p.platform] = p.make(transport.Options{Base: strings.TrimSuffix(o.URLs[p.platform], "/"), Do: out, Now: o.Now, Sleep: o.Sleep})
-		r.played[p.platform] = p.make(transport.Options{Base: r.base + p.prefix, Do: r.sandbox, Now: o.Now, Sleep: o.Sleep})
+		played := transport.Options{Base: r.base + p.prefix, Do: r.sandbox, Now: o.Now, Sleep: o.Sleep}
+		if !r.inProcess {
+			played.Name, played.Budgets = "sandbox/"+p.platform, o.Budgets
+		}
+		r.played[p.platform] = p.make(played)
+		r.real[p.platform] = p.make(transport.Options{Base: strings.TrimSuffix(o.URLs[p.platform], "/"), Do: out, Name: p.platform, Budgets: o.Budgets, Now: o.Now, Sleep: o.Sleep})
 	}
 	return r, nil
 }

@@ -8,20 +8,18 @@ import (
 	"fanfare/internal/connection"
 )
 
-// pacer limits the calls of a client: by the known rate limit, until the time
-// that the platform has named, and for a while after repeated failures.
+// pacer limits the calls of a client: by the budget of the account, and for a
+// while after repeated failures.
 type pacer struct {
 	interval time.Duration
+	budget   Budget
 
+	// Choice: failures count in this process alone, because they can be of its
+	// network, while the other nodes reach the platform.
 	mu       sync.Mutex
-	accounts map[string]*callTimes
 	failures int
 	resumeAt time.Time
 }
-
-// callTimes has the times from which an account may be called: by the rate
-// limit, by the time that the platform returned, and by a hold of the client.
-type callTimes struct{ next, notBefore, heldUntil time.Time }
 
 const (
 	// maxFailures is the number of successive failures after which calls pause
@@ -30,21 +28,16 @@ const (
 	failureWait = time.Minute
 )
 
-func newPacer(perSecond float64) *pacer {
-	p := &pacer{accounts: map[string]*callTimes{}}
-	if perSecond > 0 {
-		p.interval = time.Duration(float64(time.Second) / perSecond)
+func newPacer(o *Options) *pacer {
+	p := &pacer{budget: newMemoryBudget(o.Now)}
+	if o.Budgets != nil {
+		p.budget = newSharedBudget(o.Budgets, o)
+	}
+	if o.PerSecond > 0 {
+		interval := time.Duration(float64(time.Second) / o.PerSecond)
+		p.interval = interval + interval/4
 	}
 	return p
-}
-
-func (p *pacer) timesOf(account string) *callTimes {
-	t := p.accounts[account]
-	if t == nil {
-		t = &callTimes{}
-		p.accounts[account] = t
-	}
-	return t
 }
 
 // waitForCall waits until a call may be sent.
@@ -54,46 +47,34 @@ func (p *pacer) timesOf(account string) *callTimes {
 // another call can be for another resource or a whole day; the sender of an
 // urgent call respects the time in its own answer.
 func (p *pacer) waitForCall(ctx context.Context, t *Transport, c *Call) error {
-	p.mu.Lock()
-	now := t.o.Now()
-	turn := p.timesOf(c.Account)
-	until := turn.notBefore
-	for _, own := range []time.Time{p.resumeAt, turn.heldUntil} {
-		if own.After(until) && !connection.HoldsWaived(ctx) {
-			until = own
-		}
-	}
-	if until.Sub(now) > 0 && !c.Urgent {
-		p.mu.Unlock()
-		return &connection.Error{Class: connection.Throttled, Code: "held_back", Message: "The platform asked to be left alone for a while.", Until: until}
-	}
-	var wait time.Duration
-	if p.interval > 0 && !c.Urgent {
-		at := turn.next
-		if at.Before(now) {
-			at = now
-		}
-		turn.next = at.Add(p.interval + p.interval/4)
-		wait = at.Sub(now)
-	}
-	p.mu.Unlock()
-	if wait <= 0 {
+	if c.Urgent {
 		return nil
+	}
+	wait, err := p.budget.Take(ctx, c.Account, Turn{Interval: p.interval, PausedUntil: p.pausedUntil(), Waived: connection.HoldsWaived(ctx)})
+	if err != nil || wait <= 0 {
+		return err
 	}
 	return t.o.Sleep(ctx, wait)
 }
 
+// pausedUntil returns until when calls pause after failures.
+func (p *pacer) pausedUntil() time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.resumeAt
+}
+
 // recordAnswer updates the limits after an answer.
-func (p *pacer) recordAnswer(account string, e *connection.Error, now time.Time) {
+func (p *pacer) recordAnswer(ctx context.Context, account string, e *connection.Error, now time.Time) {
+	if e != nil && e.Class == connection.Throttled && !e.Until.IsZero() {
+		p.budget.Hold(ctx, account, connection.Holds{NotBefore: e.Until})
+		return
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
 	case e == nil:
 		p.failures = 0
-	case e.Class == connection.Throttled && !e.Until.IsZero():
-		if turn := p.timesOf(account); turn.notBefore.Before(e.Until) {
-			turn.notBefore = e.Until
-		}
 	case e.Class == connection.Transient:
 		if p.failures++; p.failures >= maxFailures {
 			p.failures, p.resumeAt = 0, now.Add(failureWait)
@@ -103,10 +84,6 @@ func (p *pacer) recordAnswer(account string, e *connection.Error, now time.Time)
 
 // Hold delays all but urgent calls of an account until a time, because most of
 // its quota is used.
-func (t *Transport) Hold(account string, until time.Time) {
-	t.pacer.mu.Lock()
-	defer t.pacer.mu.Unlock()
-	if turn := t.pacer.timesOf(account); turn.heldUntil.Before(until) {
-		turn.heldUntil = until
-	}
+func (t *Transport) Hold(ctx context.Context, account string, until time.Time) {
+	t.pacer.budget.Hold(ctx, account, connection.Holds{HeldUntil: until})
 }

@@ -32,6 +32,10 @@ type Options struct {
 	// Base is the prefix of all paths, without a final slash.
 	Base string
 	Do   Doer
+	// Name names the client in Budgets, where nodes share the budgets of
+	// accounts. Without Budgets, this process is the only one that calls.
+	Name    string
+	Budgets BudgetStore
 	// PerSecond is the number of calls per second and account, 0 for no limit.
 	PerSecond float64
 	// ReadError returns the error of an answer, nil if there is none. The
@@ -53,7 +57,7 @@ func New(o Options) *Transport {
 	if o.Sleep == nil {
 		o.Sleep = Sleep
 	}
-	return &Transport{o: o, pacer: newPacer(o.PerSecond)}
+	return &Transport{o: o, pacer: newPacer(&o)}
 }
 
 // Sleep waits for d or until ctx ends.
@@ -171,10 +175,10 @@ func (t *Transport) sendOnce(ctx context.Context, c *Call, out any) (http.Header
 		}
 		e.Message = redact(e.Message, c, req)
 		e.Code = redact(e.Code, c, req)
-		t.pacer.recordAnswer(c.Account, e, t.o.Now())
+		t.pacer.recordAnswer(ctx, c.Account, e, t.o.Now())
 		return resp.Header, e
 	}
-	t.pacer.recordAnswer(c.Account, nil, t.o.Now())
+	t.pacer.recordAnswer(ctx, c.Account, nil, t.o.Now())
 	if out == nil {
 		return resp.Header, nil
 	}

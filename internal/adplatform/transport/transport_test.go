@@ -160,7 +160,7 @@ func TestThrottled(t *testing.T) {
 	if _, err := tr.Do(t.Context(), getCall("/x"), nil); err != nil {
 		t.Errorf("when it is ready: got %v want an answer", err)
 	}
-	tr.Hold("1", late.now.Add(time.Hour))
+	tr.Hold(t.Context(), "1", late.now.Add(time.Hour))
 	if _, err := tr.Do(t.Context(), getCall("/x"), nil); connection.ClassOf(err) != connection.Throttled {
 		t.Errorf("held: got %v want throttled", err)
 	}
@@ -183,7 +183,7 @@ func TestUrgentCallsDoNotRetry(t *testing.T) {
 			t.Fatalf("call %d: got %v after %d calls want one call each", i, err, len(p.asked))
 		}
 	}
-	tr.Hold("1", p.now.Add(time.Hour))
+	tr.Hold(t.Context(), "1", p.now.Add(time.Hour))
 	p.answers = []answer{{status: 200, body: `{}`}}
 	if _, err := tr.Do(t.Context(), urgent, nil); err != nil {
 		t.Errorf("in a rest and held: got %v want an answer", err)
@@ -235,7 +235,7 @@ func TestWaivedHolds(t *testing.T) {
 	t.Parallel()
 	p := &scriptedPlatform{answers: []answer{{status: 200}, {status: 429}, {status: 200}}}
 	c := p.transport(0)
-	c.Hold("1", startTime.Add(10*time.Minute))
+	c.Hold(t.Context(), "1", startTime.Add(10*time.Minute))
 	waived := connection.WaiveHolds(t.Context())
 	if _, err := c.Do(t.Context(), getCall("/x"), nil); connection.ClassOf(err) != connection.Throttled {
 		t.Errorf("got %v want to be held back", err)

@@ -53,6 +53,6 @@ func truncate(ctx context.Context, tx pgx.Tx, write int64, now clock.Instant) er
 	if _, err := tx.Exec(ctx, "DELETE FROM metrics_pending WHERE write <= $1", write); err != nil {
 		return err
 	}
-	_, err := tx.Exec(ctx, "INSERT INTO metrics_gone VALUES ($1, $2)", write<<slotBits, int64(now))
+	_, err := tx.Exec(ctx, "INSERT INTO metrics_gone (below, died) VALUES ($1, $2)", write<<slotBits, int64(now))
 	return err
 }

@@ -58,7 +58,7 @@ func readSharedID(ctx context.Context, tx pgx.Tx) (id string, used bool, err err
 	err = tx.QueryRow(ctx, "SELECT id FROM metrics_pair").Scan(&id)
 	if errors.Is(err, pgx.ErrNoRows) {
 		id = strings.ToLower(rand.Text())
-		_, err = tx.Exec(ctx, "INSERT INTO metrics_pair VALUES ($1)", id)
+		_, err = tx.Exec(ctx, "INSERT INTO metrics_pair (id) VALUES ($1)", id)
 	}
 	if err != nil {
 		return "", false, err

@@ -195,7 +195,7 @@ func chunks[T any](list []T, size func(T) int) func(func([]T) bool) {
 // until no query can read them.
 func (c *change) endSlots(ctx context.Context, f fact.Family, where string, args ...any) ([]slot, error) {
 	return readSlots(ctx, c.Tx, `WITH gone AS (DELETE FROM metrics_slot s WHERE s.workspace = $1 AND s.family = $2 AND `+where+` RETURNING s.source, s.day, s.slot, s.n),
-		dead AS (INSERT INTO metrics_dead SELECT $1, $2, slot, $3 FROM gone)
+		dead AS (INSERT INTO metrics_dead (workspace, family, slot, died) SELECT $1, $2, slot, $3 FROM gone)
 		SELECT source, day, slot, n FROM gone ORDER BY day, source`, append([]any{c.Workspace, int16(f), int64(c.now)}, args...)...)
 }
 

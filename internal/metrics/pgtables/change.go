@@ -158,7 +158,7 @@ func (c *Change) Source(ctx context.Context, s *fact.Source) (int32, error) {
 		c.nextSource++
 	}
 	c.sources[i].Source, c.texts = *s, true
-	_, err := c.Tx.Exec(ctx, `INSERT INTO metrics_source VALUES ($1, $2, $3, $4, $5, $6, $7)
+	_, err := c.Tx.Exec(ctx, `INSERT INTO metrics_source (workspace, key, connection, platform, account, currency, zone) VALUES ($1, $2, $3, $4, $5, $6, $7)
 		ON CONFLICT (workspace, key) DO UPDATE SET platform = excluded.platform, currency = excluded.currency, zone = excluded.zone`,
 		c.Workspace, c.sources[i].Key, []byte(s.Connection), []byte(s.Platform), []byte(s.Account), []byte(s.Currency), []byte(s.Zone))
 	if err != nil {

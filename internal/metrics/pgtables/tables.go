@@ -118,7 +118,7 @@ func Create(ctx context.Context, tx pgx.Tx, version int, newID string, statement
 			return fmt.Errorf("%s: %w", text, err)
 		}
 	}
-	_, err = tx.Exec(ctx, "INSERT INTO metrics_format VALUES ($1, $2, 0)", version, newID)
+	_, err = tx.Exec(ctx, "INSERT INTO metrics_format (version, id, begin) VALUES ($1, $2, 0)", version, newID)
 	return err
 }
 

@@ -92,7 +92,7 @@ func derive(ctx context.Context, tx pgx.Tx) error {
 			return fmt.Errorf("sum facts: %w", err)
 		}
 		for n, family := range fact.Families {
-			if _, err := tx.Exec(ctx, `INSERT INTO metrics_part SELECT workspace, $1, source, month, sum(n), min(day), max(day)
+			if _, err := tx.Exec(ctx, `INSERT INTO metrics_part (workspace, family, source, month, n, first, last) SELECT workspace, $1, source, month, sum(n), min(day), max(day)
 				FROM (SELECT workspace, source, day, (date_trunc('month', date '1970-01-01' + day)::date - date '1970-01-01') AS month, count(*) AS n FROM `+tableOf(family)+` GROUP BY 1, 2, 3) d
 				GROUP BY workspace, source, month`, int16(n)); err != nil {
 				return fmt.Errorf("count facts: %w", err)

@@ -18,6 +18,11 @@ const version = 1
 
 var factList = strings.Join(numbers.FactColumns, ", ")
 
+// factsOf returns the columns of facts of an alias.
+func factsOf(alias string) string {
+	return alias + "." + strings.Join(numbers.FactColumns, ", "+alias+".")
+}
+
 // createTables creates missing tables. Beside the tables of pgtables there are
 // those of facts, one for each family, and metrics_day: the sums of base facts by
 // day, source, channel and campaign. These have a partition for each month.

@@ -72,7 +72,7 @@ func (c *change) updateSums(ctx context.Context) error {
 		if _, err := c.Tx.Exec(ctx, "DELETE FROM metrics_part WHERE workspace = $1 AND family = $2 AND source = $3 AND month = $4", c.Workspace, int16(p.family), p.source, int32(p.month)); err != nil {
 			return err
 		}
-		if _, err := c.Tx.Exec(ctx, "INSERT INTO metrics_part SELECT $1, $2, $3, $4, "+count+", min(day), max(day) FROM "+from+
+		if _, err := c.Tx.Exec(ctx, "INSERT INTO metrics_part (workspace, family, source, month, n, first, last) SELECT $1, $2, $3, $4, "+count+", min(day), max(day) FROM "+from+
 			" WHERE workspace = $1 AND source = $3 AND day BETWEEN $4 AND $5 HAVING count(*) > 0",
 			c.Workspace, int16(p.family), p.source, int32(p.month), int32(p.month.NextMonth()-1)); err != nil {
 			return err

@@ -76,12 +76,12 @@ func (c *change) putBack(ctx context.Context, f fact.Family) error {
 	return pgtables.EachPair(ctx, c.Tx, func(source, day int32) error {
 		c.touch(f, source, clock.Date(day))
 		return nil
-	}, `WITH back AS (SELECT DISTINCT ON (`+keys+`) r.* FROM metrics_replaced r
+	}, `WITH back AS (SELECT DISTINCT ON (`+keys+`) `+factsOf("r")+`, r.family, r.above FROM metrics_replaced r
 			WHERE r.workspace = $1 AND r.family = $2
 			AND `+numbers.NotEmptiedSince("metrics_cover")+`
 			AND NOT EXISTS (SELECT 1 FROM `+table+` f WHERE `+numbers.SameKey("f", "r")+`)
 			ORDER BY `+keys+`, r.above DESC),
 		gone AS (DELETE FROM metrics_replaced r USING back b WHERE r.family = b.family AND r.above = b.above AND `+numbers.SameKey("r", "b")+`),
-		returned AS (INSERT INTO `+table+` SELECT `+factList+` FROM back)
+		returned AS (INSERT INTO `+table+` (`+factList+`) SELECT `+factList+` FROM back)
 		SELECT DISTINCT source, day FROM back`, c.Workspace, int16(f))
 }

@@ -173,9 +173,9 @@ func (c *change) emptyWindow(ctx context.Context, w fact.Window, imported int32)
 // months. The first argument is the workspace.
 func (c *change) remove(ctx context.Context, f fact.Family, imported int32, using, where string, args ...any) error {
 	table := tableOf(f.String())
-	keep := fmt.Sprintf("WITH gone AS (DELETE FROM %s f %s WHERE f.workspace = $1 AND %s RETURNING f.*)", table, using, where)
+	keep := fmt.Sprintf("WITH gone AS (DELETE FROM %s f %s WHERE f.workspace = $1 AND %s RETURNING %s)", table, using, where, factsOf("f"))
 	if imported != 0 {
-		keep += fmt.Sprintf(", kept AS (INSERT INTO metrics_replaced SELECT %s, %d, %d FROM gone)", factList, f, imported)
+		keep += fmt.Sprintf(", kept AS (INSERT INTO metrics_replaced (%s, family, above) SELECT %s, %d, %d FROM gone)", factList, factList, f, imported)
 	}
 	return pgtables.EachPair(ctx, c.Tx, func(source, day int32) error {
 		c.touch(f, source, clock.Date(day))

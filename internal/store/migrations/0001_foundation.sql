@@ -1,3 +1,4 @@
+-- kind: expand
 -- KEY is text that is compared byte by byte on every engine. A table that ends
 -- in CLUSTERED is kept in the order of its key where the engine can do that:
 -- right for small rows, which then need no second place on disk.

@@ -1,3 +1,4 @@
+-- kind: expand
 CREATE TABLE audience (
   workspace_id KEY NOT NULL,
   id           KEY NOT NULL,

@@ -1,3 +1,4 @@
+-- kind: expand
 CREATE TABLE connection (
   workspace_id    KEY NOT NULL,
   id              KEY NOT NULL,

@@ -1,3 +1,4 @@
+-- kind: expand
 -- What the service remembers of a connection and nobody is shown, its sealed
 -- credentials among it.
 ALTER TABLE connection ADD COLUMN private TEXT NOT NULL DEFAULT '';

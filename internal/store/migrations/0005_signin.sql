@@ -1,3 +1,4 @@
+-- kind: expand
 -- Whether keys may be made that never expire.
 ALTER TABLE workspace ADD COLUMN endless_keys BIGINT NOT NULL DEFAULT 1;
 -- When a key was first sent where others can read it and was left alive.

@@ -1,3 +1,4 @@
+-- kind: expand
 -- Campaigns depend on the connections of linked platform campaigns too.
 INSERT INTO ref (workspace_id, kind, value, record_id)
 SELECT DISTINCT workspace_id, 'connection_id', connection_id, record_id FROM link WHERE kind = 'campaign' AND record_id <> ''

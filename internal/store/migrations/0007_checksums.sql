@@ -1,3 +1,4 @@
+-- kind: expand
 -- The CRC-32C of the document beside it, so that a document whose bytes have
 -- changed on disk is found when it is read. NULL for rows that were written
 -- before; the background job that rewrites old shapes fills most of them in,

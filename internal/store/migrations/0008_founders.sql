@@ -1,3 +1,4 @@
+-- kind: expand
 -- Workspaces of one founder share turns. The founder of a workspace never
 -- changes. A user's is the one of the workspaces that the user creates; '' is
 -- the user. Of workspaces that are there, the first user among the owners is

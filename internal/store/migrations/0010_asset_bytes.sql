@@ -1,3 +1,4 @@
+-- kind: expand
 -- The size of the file, for the sum of a workspace. 0 for assets that were
 -- stored before.
 ALTER TABLE asset ADD COLUMN bytes BIGINT NOT NULL DEFAULT 0;

@@ -1,3 +1,4 @@
+-- kind: expand
 -- Work that only one node may do at a time. A lock without its holder ends by
 -- itself.
 CREATE TABLE worker_lock (

@@ -1,3 +1,4 @@
+-- kind: contract
 -- The database itself keeps workspaces apart: a transaction names its workspace
 -- in fanfare.workspace, as a dot and the id, and sees no other rows. Without a
 -- name it sees none; '*' is for work on all workspaces. FORCE binds the owner of

@@ -85,6 +85,7 @@ func Records(t *testing.T, open func(t *testing.T) store.Engine) {
 		{"cursor keys", recordsCursorKeys},
 		{"once a day", recordsDaily},
 		{"quotas", recordsQuotas},
+		{"call budgets", recordsCallBudgets},
 		{"skew", recordsSkew},
 		{"accounts", recordsAccounts},
 		{"limits of accounts", recordsAccountLimits},

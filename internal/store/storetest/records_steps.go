@@ -15,6 +15,7 @@ import (
 
 	"fanfare/internal/account"
 	"fanfare/internal/campaign"
+	"fanfare/internal/connection"
 	"fanfare/internal/fault"
 	"fanfare/internal/ident"
 	"fanfare/internal/job"
@@ -271,6 +272,24 @@ func (w *Fixture) systemSteps() []Step {
 			return quotas.SaveUsage(ctx, map[ident.ID]ratelimit.Usage{w.Workspace: {Minute: 1, Day: 2}})
 		}},
 		{"quota.load", false, func(ctx context.Context) error { _, err := quotas.LoadUsage(ctx); return err }},
+		{"budget.reserve", false, func(ctx context.Context) error {
+			_, _, err := w.DB.CallBudgets().Reserve(ctx, string(w.Workspace), w.Clock.Now(), time.Second)
+			return err
+		}},
+		{"budget.hold", false, func(ctx context.Context) error {
+			return w.DB.CallBudgets().Hold(ctx, string(w.Workspace), connection.Holds{NotBefore: w.Clock.Now().Add(time.Minute)})
+		}},
+		{"budget.holds", false, func(ctx context.Context) error {
+			h, err := w.DB.CallBudgets().Holds(ctx, string(w.Workspace))
+			if err == nil && !h.NotBefore.Equal(w.Clock.Now().Add(time.Minute)) {
+				err = fmt.Errorf("got the holds %v", h)
+			}
+			// A backup does not have the budgets.
+			return errors.Join(err, w.Raw.Write(store.Across(ctx), func(tx store.Tx) error {
+				_, err := tx.Exec(`DELETE FROM call_budget`)
+				return err
+			}))
+		}},
 		{"daily", false, func(ctx context.Context) error {
 			return w.DB.EmitDaily(ctx, w.Workspace, "quota.warning", map[string]any{"used": 80})
 		}},
@@ -314,7 +333,7 @@ func (w *Fixture) systemSteps() []Step {
 			return errors.Join(err, reshapeAll(ctx, w.DB))
 		}},
 		{"prune", true, func(ctx context.Context) error { _, err := w.DB.Prune(ctx); return err }},
-		{"pending", false, func(ctx context.Context) error { _, err := store.Pending(ctx, w.Engine); return err }},
+		{"pending", false, func(ctx context.Context) error { _, err := store.FindPending(ctx, w.Engine); return err }},
 		{"dump", false, func(ctx context.Context) error {
 			return store.Dump(ctx, w.Engine, func(store.Chunk, int64) error { return nil })
 		}},

@@ -20,6 +20,19 @@ var statementStart = regexp.MustCompile(`^\s*(SELECT|INSERT INTO|UPDATE|DELETE F
 // with their positions.
 func SourceStatements(t *testing.T, dir string) map[string]string {
 	t.Helper()
+	found := map[string]string{}
+	EachText(t, dir, func(text, place string) {
+		if statementStart.MatchString(text) {
+			found[text] = place
+		}
+	})
+	return found
+}
+
+// EachText calls a function for each text in the non-test files of a folder, with
+// its position.
+func EachText(t *testing.T, dir string, each func(text, place string)) {
+	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {
 		t.Fatal(err)
@@ -49,7 +62,6 @@ func SourceStatements(t *testing.T, dir string) map[string]string {
 			}
 		}
 	}
-	found := map[string]string{}
 	for _, f := range parsed {
 		ast.Inspect(f, func(n ast.Node) bool {
 			switch n := n.(type) {
@@ -60,15 +72,12 @@ func SourceStatements(t *testing.T, dir string) map[string]string {
 				if !ok {
 					return true
 				}
-				if statementStart.MatchString(text) {
-					found[text] = set.Position(n.Pos()).String()
-				}
+				each(text, set.Position(n.Pos()).String())
 				return false
 			}
 			return true
 		})
 	}
-	return found
 }
 
 // fold returns the text of an expression of string literals and constants, with

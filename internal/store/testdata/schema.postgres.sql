@@ -91,6 +91,13 @@ CREATE TABLE audit_head (
   hash text NOT NULL,
   PRIMARY KEY (workspace_id)
 );
+CREATE TABLE call_budget (
+  account text COLLATE "C" NOT NULL,
+  free_at bigint NOT NULL,
+  not_before bigint NOT NULL,
+  held_until bigint NOT NULL,
+  PRIMARY KEY (account)
+);
 CREATE TABLE campaign (
   workspace_id text COLLATE "C" NOT NULL,
   id text COLLATE "C" NOT NULL,
@@ -323,6 +330,7 @@ CREATE TABLE schema_migration (
   name text NOT NULL,
   sum text NOT NULL,
   applied_at bigint NOT NULL,
+  kind text NOT NULL DEFAULT ''::text,
   PRIMARY KEY (version)
 );
 CREATE TABLE session (

@@ -82,6 +82,12 @@ CREATE TABLE audit_head (
   seq          BIGINT NOT NULL,
   hash         TEXT NOT NULL
 ) WITHOUT ROWID;
+CREATE TABLE call_budget (
+  account    TEXT NOT NULL PRIMARY KEY,
+  free_at    BIGINT NOT NULL,
+  not_before BIGINT NOT NULL,
+  held_until BIGINT NOT NULL
+);
 CREATE TABLE campaign (
   workspace_id    TEXT NOT NULL,
   id              TEXT NOT NULL,
@@ -293,7 +299,7 @@ CREATE TABLE result_rows (
   PRIMARY KEY (workspace_id, id, chunk)
 );
 CREATE INDEX result_rows_age ON result_rows (workspace_id, expires_at);
-CREATE TABLE schema_migration (version TEXT NOT NULL PRIMARY KEY, name TEXT NOT NULL, sum TEXT NOT NULL, applied_at BIGINT NOT NULL);
+CREATE TABLE schema_migration (version TEXT NOT NULL PRIMARY KEY, name TEXT NOT NULL, sum TEXT NOT NULL, applied_at BIGINT NOT NULL, kind TEXT NOT NULL DEFAULT '');
 CREATE TABLE session (
   hash              TEXT NOT NULL PRIMARY KEY,
   id                TEXT NOT NULL UNIQUE,
