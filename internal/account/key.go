@@ -207,7 +207,7 @@ func (c *Caller) Authorize(operation string, from netip.Addr) error {
 		})
 	}
 	if !c.Key.Scopes.Allow(p.Group, p.Access) {
-		const message = "This API key was narrowed when it was created and does not include this operation. Use a key with the scope."
+		message := "This API key was narrowed when it was created and does not include this operation. Use a key with the scope " + p.String() + "."
 		return fault.New(fault.InsufficientScope, message, fault.Detail{
 			Code: string(fault.InsufficientScope), Message: message, Meta: fault.Meta{"required_scope": p.String()},
 		})

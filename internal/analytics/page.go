@@ -124,7 +124,7 @@ func pageLimit(q *Query) (int, []fault.Detail) {
 }
 
 func cursorExpired(q *Query) error {
-	return badCursor(q, "cursor_expired", "The result behind the cursor is no longer there: it is kept for 15 minutes. Ask again without it.")
+	return badCursor(q, "cursor_expired", "The result that the cursor belongs to was kept for 15 minutes and has expired. Send the query again without cursor.")
 }
 
 func badCursor(q *Query, code, message string) error {

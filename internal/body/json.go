@@ -159,7 +159,7 @@ func duplicate(d *jsontext.Decoder, cause error) error {
 			path.WriteString(token)
 		}
 	}
-	f := Malformed("duplicate_key", "The body names a member twice.", d.InputOffset())
+	f := Malformed("duplicate_key", path.String()+" is in the body twice. Send it once.", d.InputOffset())
 	f.Details[0].Field = path.String()
 	return f
 }

@@ -262,8 +262,11 @@ func (c *Campaign) checkImmutable(next *Spec, now clock.Instant) error {
 	if launched && start != nil && *start <= now && !equalPtr(start, next.Schedule.StartAt) {
 		refuse("schedule.start_at", "is fixed once it has passed.", []Status{StatusDraft})
 	}
-	if details == nil {
+	switch len(details) {
+	case 0:
 		return nil
+	case 1:
+		return fault.New(fault.InvalidState, details[0].Message, details...)
 	}
-	return fault.New(fault.InvalidState, "The campaign's status does not allow this change.", details...)
+	return fault.New(fault.InvalidState, "The campaign's status does not allow these changes.", details...)
 }

@@ -162,7 +162,7 @@ func (s *Service) Generate(ctx context.Context, cause record.Cause, sent *body.V
 		return record.Doc{}, "", f.Err()
 	}
 	if reason, refused := policy.RefusePrompt(r.Prompt); refused {
-		return record.Doc{}, "", fault.New(fault.ContentRejected, "The prompt asks for something that is not advertised here.",
+		return record.Doc{}, "", fault.New(fault.ContentRejected, reason,
 			fault.Detail{Field: "prompt", In: "body", Code: string(fault.ContentRejected), Message: reason})
 	}
 	c, err := s.newGeneration(ctx, cause, &r)

@@ -192,11 +192,14 @@ func (s *rowSet) fault() error {
 	var details []fault.Detail
 	for _, r := range s.refused {
 		for _, p := range r.problems {
-			at := fmt.Sprintf("rows[%d]", r.index)
+			at, message := fmt.Sprintf("rows[%d]", r.index), p.Message
 			if p.Field != "" {
 				at += "." + p.Field
+				if rest, named := strings.CutPrefix(message, p.Field+" "); named {
+					message = at + " " + rest
+				}
 			}
-			details = append(details, fault.Detail{Field: at, Code: p.Code, Message: p.Message, Meta: p.Meta})
+			details = append(details, fault.Detail{Field: at, Code: p.Code, Message: message, Meta: p.Meta})
 		}
 	}
 	return fault.Invalid(details)

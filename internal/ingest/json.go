@@ -236,10 +236,12 @@ func (l *rowDecoder) syntax(body []byte, err error) *fault.Error {
 	case bytes.HasPrefix(body, []byte("\ufeff")):
 		return malformed("syntax", "The body begins with a byte order mark (U+FEFF). Send it without.", 0)
 	case errors.Is(err, jsontext.ErrDuplicateName):
-		f := malformed("duplicate_key", "The body names a member twice.", offset)
+		var name string
 		if at, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
-			f.Details[0].Field = fault.Clip(at.JSONPointer.LastToken())
+			name = fault.Clip(at.JSONPointer.LastToken())
 		}
+		f := malformed("duplicate_key", name+" is in a row twice. Send it once.", offset)
+		f.Details[0].Field = name
 		return f
 	case jsontext.Value(body).IsValid(jsontext.AllowInvalidUTF8(true)):
 		return malformed("invalid_utf8", "The body holds half of a surrogate pair.", offset)

@@ -123,7 +123,7 @@ func callFailure(ctx context.Context, err error) error {
 	case !answered && isTimeout(err):
 		return fail(creative.FailTimeout, true, "the provider did not answer in time")
 	case !answered:
-		return fail(creative.FailProvider, true, "the provider cannot be reached")
+		return fail(creative.FailProvider, true, "the provider cannot be reached: try again later, or use provider composer")
 	}
 	switch code := status.Status; {
 	case code == http.StatusUnauthorized || code == http.StatusForbidden:
