@@ -93,7 +93,7 @@ var layers = []layer{
 		never: http, why: "records and facts use the same database in the same way",
 	},
 	{
-		name: "engine", packages: []string{"store/sqlite", "store/postgres"}, may: []string{"store", "datadir", "PostgreSQL driver"},
+		name: "engine", packages: []string{"store/sqlite", "store/postgres"}, may: []string{"store", "datadir", "PostgreSQL driver", "secret"},
 		never: http, why: "an engine runs statements and does not know their meaning",
 	},
 	{

@@ -13,6 +13,7 @@ import (
 	"fanfare/internal/metrics"
 	"fanfare/internal/metrics/duckdb"
 	"fanfare/internal/metrics/dump"
+	"fanfare/internal/secret"
 	"fanfare/internal/store"
 )
 
@@ -52,7 +53,7 @@ func (d *Database) checkOwner(ctx context.Context, workspaces []ident.ID) error 
 	if err != nil || len(has) == 0 || slices.ContainsFunc(has, func(id ident.ID) bool { return slices.Contains(workspaces, id) }) {
 		return err
 	}
-	return fmt.Errorf("%s has metrics of another installation: name a database of this one, or an empty one, with --metrics", d.config.address())
+	return fmt.Errorf("%s has metrics of another installation: name a database of this one, or an empty one, with --metrics", secret.RedactURL(d.config.URL))
 }
 
 // Restore fills empty facts from a dump, if there is one. Call Claim after the
@@ -112,7 +113,7 @@ func Examine(ctx context.Context, c Config) error {
 	}
 	id, err := c.readID(ctx)
 	if err != nil {
-		return fmt.Errorf("%s: %w: start the database, or correct --metrics", c.address(), err)
+		return fmt.Errorf("%s: %w: start the database, or correct --metrics", secret.RedactURL(c.URL), err)
 	}
 	return c.checkID(id, mark)
 }

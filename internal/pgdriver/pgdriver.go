@@ -19,8 +19,14 @@ import (
 // statement before its connection is closed.
 const RollbackWait = 5 * time.Second
 
+// connectTimeout is how long one host may take to accept a connection. Without
+// it a host that does not answer, as after a power cut, would use up the time of
+// the caller, and the next host of the URL would never be tried.
+const connectTimeout = 5 * time.Second
+
 // ParseURL returns the configuration of a pool. conns is the largest number of
-// connections, unless the URL has pool_max_conns.
+// connections, unless the URL has pool_max_conns. The URL may name several
+// hosts, which are tried in turn.
 func ParseURL(url string, conns int) (*pgxpool.Config, error) {
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
@@ -28,6 +34,9 @@ func ParseURL(url string, conns int) (*pgxpool.Config, error) {
 	}
 	if !strings.Contains(url, "pool_max_conns") {
 		config.MaxConns = int32(conns)
+	}
+	if config.ConnConfig.ConnectTimeout == 0 {
+		config.ConnConfig.ConnectTimeout = connectTimeout
 	}
 	if config.ConnConfig.RuntimeParams["application_name"] == "" {
 		config.ConnConfig.RuntimeParams["application_name"] = "fanfare"
