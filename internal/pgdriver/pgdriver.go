@@ -41,6 +41,7 @@ func ParseURL(url string, conns int) (*pgxpool.Config, error) {
 	if config.ConnConfig.RuntimeParams["application_name"] == "" {
 		config.ConnConfig.RuntimeParams["application_name"] = "fanfare"
 	}
+	config.ConnConfig.OnNotice = noteWarning
 	// A canceled context should cancel the statement, not close the connection.
 	config.ConnConfig.BuildContextWatcherHandler = func(c *pgconn.PgConn) ctxwatch.Handler {
 		return &pgconn.CancelRequestContextWatcherHandler{Conn: c, DeadlineDelay: RollbackWait}
@@ -92,10 +93,13 @@ func Aborted(err error) bool {
 }
 
 // Lost reports whether the connection could not be made, or ended before the answer
-// came.
+// came, so that the outcome is not known.
 func Lost(err error) bool {
 	if code(err) != "" {
 		return false
+	}
+	if errors.Is(err, ErrNotReplicated) {
+		return true
 	}
 	_, connecting := errors.AsType[*pgconn.ConnectError](err)
 	_, network := errors.AsType[net.Error](err)

@@ -53,7 +53,7 @@ func (e *Engine) writeWorkspace(ctx context.Context, id ident.ID, wait time.Dura
 		return err
 	}
 	defer leave()
-	err = pgx.BeginFunc(ctx, e.DB, func(tx pgx.Tx) error {
+	err = pgdriver.Transact(ctx, e.DB, func(tx pgx.Tx) error {
 		locked, err := pgtables.Lock(ctx, tx, id)
 		if err != nil {
 			return err

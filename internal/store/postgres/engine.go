@@ -249,7 +249,11 @@ func begin(ctx context.Context, c *pgx.Conn, statements []string) error {
 func commit(ctx context.Context, c *pgxpool.Conn) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitWait)
 	defer cancel()
+	replicated := pgdriver.WatchCommit(c.Conn())
 	tag, err := c.Exec(ctx, "commit")
+	if err == nil {
+		err = replicated()
+	}
 	if err == nil && tag.String() != "COMMIT" {
 		return fmt.Errorf("postgres: commit ended in %s", tag)
 	}
