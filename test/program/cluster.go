@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -250,22 +251,46 @@ func writeCertificate(t testing.TB, certFile, keyFile string) {
 // InUse reports whether the balancer sends new connections to a node because it
 // is ready.
 func (c *Cluster) InUse(i int) (bool, error) {
+	state, err := c.stat(i, statStatus)
+	return state == "UP", err
+}
+
+// Sessions returns how many connections the balancer has sent to a node that was
+// ready.
+func (c *Cluster) Sessions(i int) (int, error) {
+	total, err := c.stat(i, statSessions)
+	if err != nil {
+		return 0, err
+	}
+	return strconv.Atoi(total)
+}
+
+// Fields of HAProxy's statistics.
+const (
+	statProxy    = 0
+	statServer   = 1
+	statSessions = 7
+	statStatus   = 17
+)
+
+// stat returns a field of the balancer's statistics about a node.
+func (c *Cluster) stat(i, field int) (string, error) {
 	conn, err := net.Dial("unix", c.admin)
 	if err != nil {
-		return false, err
+		return "", err
 	}
 	defer func() { _ = conn.Close() }()
 	if _, err := io.WriteString(conn, "show stat\n"); err != nil {
-		return false, err
+		return "", err
 	}
 	text, err := io.ReadAll(conn)
 	if err != nil {
-		return false, err
+		return "", err
 	}
 	for line := range strings.Lines(string(text)) {
-		if fields := strings.Split(line, ","); len(fields) > 17 && fields[0] == "nodes" && fields[1] == fmt.Sprintf("node%d", i+1) {
-			return fields[17] == "UP", nil
+		if fields := strings.Split(line, ","); len(fields) > field && fields[statProxy] == "nodes" && fields[statServer] == fmt.Sprintf("node%d", i+1) {
+			return fields[field], nil
 		}
 	}
-	return false, fmt.Errorf("the balancer has no node %d", i+1)
+	return "", fmt.Errorf("the balancer has no node %d", i+1)
 }
