@@ -70,7 +70,7 @@ func readProxyHeader(r io.Reader) (client net.Addr, err error) {
 		return nil, errors.Join(errProxyHeader, err)
 	}
 	if kind == proxyLocal {
-		return nil, nil //nolint:nilnil // there is no client
+		return nil, nil
 	}
 	// The addresses of client and server, then their ports.
 	length := map[byte]int{proxyTCP4: 4, proxyTCP6: 16}[family]

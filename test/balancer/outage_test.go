@@ -259,12 +259,13 @@ func TestDrillFailover(t *testing.T) {
 	if isFull() {
 		rounds = 5
 	}
-	for range rounds {
-		t.Run("round", failover)
+	for i := range rounds {
+		t.Run(fmt.Sprintf("round%d", i+1), failover)
 	}
 }
 
 func failover(t *testing.T) {
+	t.Helper()
 	primary, err := pgtest.Start("", true)
 	if err != nil {
 		t.Fatal(err)
