@@ -278,7 +278,7 @@ func (p *player) sendStep(s *Step) answer {
 	if res.TLS != nil && res.TLS.Version < tls.VersionTLS12 {
 		p.Errorf("%s: TLS version %x", s.Name, res.TLS.Version)
 	}
-	if p.balanced && strings.HasPrefix(req.URL.Path, "/v1") && req.URL.Scheme == "https" {
+	if p.balanced && req.Method != http.MethodHead && strings.HasPrefix(req.URL.Path, "/v1") && req.URL.Scheme == "https" {
 		fanfaretest.CheckExchange(p, req, []byte(sent), res.StatusCode, res.Header, body)
 	}
 	return answer{code: res.StatusCode, header: res.Header, body: string(body)}
