@@ -7,6 +7,7 @@ ignore node_modules
 
 require (
 	code.dny.dev/ssrf v0.3.0
+	github.com/anishathalye/porcupine v1.3.1
 	github.com/caddyserver/certmagic v0.25.6
 	github.com/coreos/go-oidc/v3 v3.21.0
 	github.com/duckdb/duckdb-go/v2 v2.10505.0

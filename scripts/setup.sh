@@ -167,6 +167,8 @@ have_node || { have curl || lack curl ca-certificates; have xz || lack xz-utils;
 if [ "$1" != build ]; then
 	have curl || lack curl ca-certificates
 	have chromium || lack chromium fonts-liberation
+	# It is in a folder of root's search path.
+	have haproxy || [ -x /usr/sbin/haproxy ] || lack haproxy
 	# The guides are run as they are printed.
 	have jq || lack jq
 	have python3 || lack python3

@@ -115,7 +115,7 @@ func (c *cli) check(dir *datadir.Dir) (listen.Config, []error) {
 	s := &c.settings
 	lc := listen.Config{
 		Addr: s.Listen, Mode: s.TLSMode, CertFile: s.TLSCert, KeyFile: s.TLSKey, Domains: s.ACMEDomains, Email: s.ACMEEmail,
-		Directory: s.ACMEDirectory, DirectoryRoots: s.ACMERoots, TrustedProxies: proxies, MaxConns: s.MaxConnections, WriteTimeout: s.WriteTimeout,
+		Directory: s.ACMEDirectory, DirectoryRoots: s.ACMERoots, TrustedProxies: proxies, ProxyProtocol: s.ProxyProtocol, MaxConns: s.MaxConnections, WriteTimeout: s.WriteTimeout,
 		Dir: filepath.Join(s.Data, "tls"),
 	}
 	if dir != nil {

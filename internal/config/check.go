@@ -16,6 +16,7 @@ import (
 	"fanfare/internal/httpapi"
 	"fanfare/internal/listen"
 	"fanfare/internal/ratelimit"
+	"fanfare/internal/secret"
 )
 
 // Check returns an error with its fix for every insecure or invalid combination
@@ -139,11 +140,10 @@ func (s *Settings) MetricsURL() string {
 
 // shown returns a URL without its password.
 func shown(raw string) string {
-	u, err := url.Parse(raw)
-	if err != nil {
-		return "(unreadable)"
+	if !strings.Contains(raw, "@") && !strings.Contains(raw, "://") {
+		return strconv.Quote(raw)
 	}
-	return strconv.Quote(u.Redacted())
+	return strconv.Quote(secret.RedactURL(raw))
 }
 
 // Loopback reports whether an address can only be reached from this machine.

@@ -53,6 +53,7 @@ type Settings struct {
 	ACMEDirectory      string
 	ACMERoots          string
 	TrustedProxies     []string
+	ProxyProtocol      bool
 	CORSOrigins        []string
 	AdminListen        string
 	MaxConnections     int
@@ -97,7 +98,8 @@ func (s *Settings) Bind(f *pflag.FlagSet) {
 	f.StringVar(&s.ACMEEmail, "acme-email", "", "contact email for the certificate authority")
 	f.StringVar(&s.ACMEDirectory, "acme-directory", "", "ACME directory URL (default is Let's Encrypt)")
 	f.StringVar(&s.ACMERoots, "acme-roots", "", "PEM file with the root certificates of the ACME directory")
-	f.StringSliceVar(&s.TrustedProxies, "trusted-proxies", nil, "CIDRs of the proxies in front of the server, for --tls-mode proxy")
+	f.StringSliceVar(&s.TrustedProxies, "trusted-proxies", nil, "CIDRs of the proxies in front of the server, for --tls-mode proxy or --proxy-protocol")
+	f.BoolVar(&s.ProxyProtocol, "proxy-protocol", false, "connections of trusted proxies, which pass TLS through, begin with the client's address (PROXY protocol, version 2)")
 	f.StringSliceVar(&s.CORSOrigins, "cors-origins", nil, "web origins that may call the API from a browser (default is none)")
 	f.StringVar(&s.AdminListen, "admin-listen", "", "loopback address for profiling over HTTPS (default is off)")
 	f.IntVar(&s.MaxConnections, "max-connections", 10_000, "maximum number of open connections")

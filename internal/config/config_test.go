@@ -42,6 +42,8 @@ func sample(f *pflag.Flag, n int) (flag, inFile string) {
 	switch f.Value.Type() {
 	case "int", "int64":
 		return fmt.Sprint(100 + n), fmt.Sprint(100 + n)
+	case "bool":
+		return fmt.Sprint(n%2 == 1), fmt.Sprint(n%2 == 1)
 	case "duration":
 		return fmt.Sprintf("%ds", 100+n), fmt.Sprintf("%ds", 100+n)
 	case "stringSlice":

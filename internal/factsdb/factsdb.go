@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net/url"
 	"strings"
 	"sync"
 	"time"
@@ -18,6 +17,7 @@ import (
 	"fanfare/internal/metrics"
 	"fanfare/internal/metrics/clickhouse"
 	"fanfare/internal/metrics/postgres"
+	"fanfare/internal/secret"
 	"fanfare/internal/store"
 )
 
@@ -97,7 +97,7 @@ func (c Config) readID(ctx context.Context) (string, error) {
 func Open(ctx context.Context, c Config) (*Database, error) {
 	e, err := c.open(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w: start the database, or correct --metrics", c.address(), err)
+		return nil, fmt.Errorf("%s: %w: start the database, or correct --metrics", secret.RedactURL(c.URL), err)
 	}
 	d := &Database{engine: e, config: c}
 	if c.Replacing {
@@ -115,15 +115,6 @@ func (c Config) newID() string {
 
 // restoring is the prefix of the id of facts that a restore has not completed.
 const restoring = "restoring-"
-
-// address returns the URL without its password.
-func (c Config) address() string {
-	u, err := url.Parse(c.URL)
-	if err != nil {
-		return "(unreadable URL)"
-	}
-	return u.Redacted()
-}
 
 // claim makes the facts those of a store that has none yet. It returns an error
 // if the store has others.
@@ -164,7 +155,7 @@ func (d *Database) claim(ctx context.Context) error {
 func (c Config) checkID(id string, mark store.FactsMark) error {
 	switch {
 	case strings.HasPrefix(id, restoring):
-		return fmt.Errorf("%s: a restore was interrupted: run `fanfare backup restore` again, into an empty database of the store", c.address())
+		return fmt.Errorf("%s: a restore was interrupted: run `fanfare backup restore` again, into an empty database of the store", secret.RedactURL(c.URL))
 	case mark.ID != "" && mark.ID != id:
 		return errors.New(c.foreign("the metrics of this installation are in another place"))
 	}
@@ -173,5 +164,5 @@ func (c Config) checkID(id string, mark store.FactsMark) error {
 
 // foreign describes facts that do not belong to the store.
 func (c Config) foreign(why string) string {
-	return fmt.Sprintf("%s: %s: start with the --metrics that was used before (`--metrics duckdb` is the file in the data folder), bring them here from a backup with `fanfare facts restore BACKUP`, or accept the loss with `fanfare facts reset`, which reads them again from the platforms", c.address(), why)
+	return fmt.Sprintf("%s: %s: start with the --metrics that was used before (`--metrics duckdb` is the file in the data folder), bring them here from a backup with `fanfare facts restore BACKUP`, or accept the loss with `fanfare facts reset`, which reads them again from the platforms", secret.RedactURL(c.URL), why)
 }

@@ -14,6 +14,7 @@ import (
 	"fanfare/internal/metrics"
 	"fanfare/internal/metrics/duckdb"
 	"fanfare/internal/metrics/dump"
+	"fanfare/internal/secret"
 	"fanfare/internal/store"
 )
 
@@ -57,7 +58,7 @@ func (d *Database) checkOwner(ctx context.Context, workspaces []ident.ID) error 
 	if err != nil || len(has) == 0 || slices.ContainsFunc(has, func(id ident.ID) bool { return slices.Contains(workspaces, id) }) {
 		return err
 	}
-	return fmt.Errorf("%s has %w: name a database of this one, or an empty one, with --metrics", d.config.address(), ErrForeign)
+	return fmt.Errorf("%s has %w: name a database of this one, or an empty one, with --metrics", secret.RedactURL(d.config.URL), ErrForeign)
 }
 
 // CheckEmpty returns ErrForeign if there are facts, other than those of a restore
@@ -121,7 +122,7 @@ func Examine(ctx context.Context, c Config) error {
 	}
 	id, err := c.readID(ctx)
 	if err != nil {
-		return fmt.Errorf("%s: %w: start the database, or correct --metrics", c.address(), err)
+		return fmt.Errorf("%s: %w: start the database, or correct --metrics", secret.RedactURL(c.URL), err)
 	}
 	return c.checkID(id, mark)
 }

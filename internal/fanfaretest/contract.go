@@ -222,6 +222,18 @@ var routingErrors = map[string]bool{
 	"api_version_sunset": true, "endpoint_sunset": true, "uri_too_long": true,
 }
 
+// CheckExchange compares a request and its answer with the contract, for a test
+// that has sent the request over a network. The body of the answer must not be
+// compressed.
+func CheckExchange(t testing.TB, r *http.Request, body []byte, status int, header http.Header, answer []byte) {
+	t.Helper()
+	header = header.Clone()
+	for _, name := range []string{"Date", "Connection", "Content-Encoding"} {
+		header.Del(name) // they belong to the connection
+	}
+	checkExchange(t, r, body, &Response{t: t, Status: status, Header: header, Body: answer})
+}
+
 // checkExchange compares a request and its answer with the contract and fails
 // the test with all differences.
 func checkExchange(t testing.TB, r *http.Request, body []byte, res *Response) {

@@ -49,7 +49,10 @@ type Config struct {
 	Directory      string   // acme mode; empty means Let's Encrypt
 	DirectoryRoots string   // acme mode; PEM file trusted for the directory alone
 
-	TrustedProxies []netip.Prefix // proxy mode
+	TrustedProxies []netip.Prefix // proxy mode, or with ProxyProtocol
+	// ProxyProtocol says that trusted proxies pass TLS through and begin each
+	// connection with the address of its client.
+	ProxyProtocol bool
 
 	Dir string // of the local authority and ACME storage, 0700
 
@@ -79,6 +82,11 @@ func (c Config) trusts(a netip.Addr) bool {
 	return c.Mode == ModeProxy && slices.ContainsFunc(c.TrustedProxies, func(p netip.Prefix) bool { return p.Contains(a) })
 }
 
+// balances reports whether a is a balancer that passes TLS through.
+func (c Config) balances(a netip.Addr) bool {
+	return c.ProxyProtocol && slices.ContainsFunc(c.TrustedProxies, func(p netip.Prefix) bool { return p.Contains(a) })
+}
+
 // Check returns an error with its fix for every insecure or invalid setting. It
 // reads files and changes nothing. If the list is empty, Open can only fail for
 // reasons outside the settings, such as a port in use.
@@ -89,6 +97,12 @@ func (c Config) Check(now time.Time) []error {
 	}
 	if c.WriteTimeout < 0 {
 		faults = append(faults, errors.New("the write timeout is negative: use a positive duration such as 30s, or 0 for the default"))
+	}
+	switch {
+	case c.ProxyProtocol && c.Mode == ModeProxy:
+		faults = append(faults, errors.New("proxy-protocol is for balancers that pass TLS through, and tls.mode proxy for those that do not: leave out one of them"))
+	case c.ProxyProtocol:
+		faults = append(faults, c.checkProxies()...)
 	}
 	switch c.Mode {
 	case ModeAuto:
@@ -159,7 +173,7 @@ func (c Config) checkACME() []error {
 
 func (c Config) checkProxies() []error {
 	if len(c.TrustedProxies) == 0 {
-		return []error{errors.New("tls.mode proxy trusts no proxy: list the proxies' networks in trusted_proxies, for example 10.0.0.5/32")}
+		return []error{errors.New("the server trusts no proxy: list the proxies' networks in trusted_proxies, for example 10.0.0.5/32")}
 	}
 	var faults []error
 	for _, p := range c.TrustedProxies {

@@ -29,7 +29,8 @@ const (
 // exactly once.
 type conn struct {
 	net.Conn
-	ahead   []byte // read while sniffing, not yet delivered
+	client  net.Addr // named by a balancer, else nil
+	ahead   []byte   // read while sniffing, not yet delivered
 	release func()
 	once    sync.Once
 
@@ -155,6 +156,14 @@ func (c *conn) Read(p []byte) (int, error) {
 		return n, nil
 	}
 	return c.Conn.Read(p)
+}
+
+// RemoteAddr returns the address of the client, also behind a balancer.
+func (c *conn) RemoteAddr() net.Addr {
+	if c.client != nil {
+		return c.client
+	}
+	return c.Conn.RemoteAddr()
 }
 
 // CloseWrite lets net/http end its response before it closes, so that a client

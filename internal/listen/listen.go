@@ -195,7 +195,11 @@ func (l *Listener) accept() error {
 		switch {
 		case err == nil:
 			pause = 0
-			l.admitConn(c)
+			if l.cfg.balances(peerOf(c.RemoteAddr().String())) {
+				go l.admitBalanced(c)
+				continue
+			}
+			l.admitConn(c, nil)
 		case l.stopping():
 			return nil
 		case errors.Is(err, net.ErrClosed):
@@ -212,9 +216,10 @@ func (l *Listener) accept() error {
 	}
 }
 
-// admitConn reserves a place for c, or closes c if none is free.
-func (l *Listener) admitConn(c net.Conn) {
-	counted := &conn{Conn: c, allowance: newReadAllowance(l.cfg.WriteTimeout)}
+// admitConn reserves a place for c, or closes c if none is free. client is the
+// address that a balancer has named, nil if there is none.
+func (l *Listener) admitConn(c net.Conn, client net.Addr) {
+	counted := &conn{Conn: c, client: client, allowance: newReadAllowance(l.cfg.WriteTimeout)}
 	counted.release = func() {
 		l.places.remove(counted)
 		l.mu.Lock()
@@ -222,7 +227,7 @@ func (l *Listener) admitConn(c net.Conn) {
 		l.mu.Unlock()
 	}
 	if !l.places.admitConn(counted) {
-		l.clientLog.warn("connection closed, too many are open", "peer", c.RemoteAddr().String())
+		l.clientLog.warn("connection closed, too many are open", "peer", counted.RemoteAddr().String())
 		_ = c.Close()
 		return
 	}

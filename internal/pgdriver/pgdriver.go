@@ -19,8 +19,14 @@ import (
 // statement before its connection is closed.
 const RollbackWait = 5 * time.Second
 
+// connectTimeout is how long one host may take to accept a connection. Without
+// it a host that does not answer, as after a power cut, would use up the time of
+// the caller, and the next host of the URL would never be tried.
+const connectTimeout = 5 * time.Second
+
 // ParseURL returns the configuration of a pool. conns is the largest number of
-// connections, unless the URL has pool_max_conns.
+// connections, unless the URL has pool_max_conns. The URL may name several
+// hosts, which are tried in turn.
 func ParseURL(url string, conns int) (*pgxpool.Config, error) {
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
@@ -29,9 +35,13 @@ func ParseURL(url string, conns int) (*pgxpool.Config, error) {
 	if !strings.Contains(url, "pool_max_conns") {
 		config.MaxConns = int32(conns)
 	}
+	if config.ConnConfig.ConnectTimeout == 0 {
+		config.ConnConfig.ConnectTimeout = connectTimeout
+	}
 	if config.ConnConfig.RuntimeParams["application_name"] == "" {
 		config.ConnConfig.RuntimeParams["application_name"] = "fanfare"
 	}
+	config.ConnConfig.OnNotice = noteWarning
 	// A canceled context should cancel the statement, not close the connection.
 	config.ConnConfig.BuildContextWatcherHandler = func(c *pgconn.PgConn) ctxwatch.Handler {
 		return &pgconn.CancelRequestContextWatcherHandler{Conn: c, DeadlineDelay: RollbackWait}
@@ -83,10 +93,13 @@ func Aborted(err error) bool {
 }
 
 // Lost reports whether the connection could not be made, or ended before the answer
-// came.
+// came, so that the outcome is not known.
 func Lost(err error) bool {
 	if code(err) != "" {
 		return false
+	}
+	if errors.Is(err, ErrNotReplicated) {
+		return true
 	}
 	_, connecting := errors.AsType[*pgconn.ConnectError](err)
 	_, network := errors.AsType[net.Error](err)

@@ -6,8 +6,6 @@ import (
 	"io"
 	"net/http"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -92,37 +90,4 @@ func (c *cluster) revoke() {
 		return status == http.StatusUnauthorized
 	})
 	c.t.Logf("the other node refused the key %s after it was revoked", time.Since(begin).Round(time.Millisecond))
-}
-
-// TestLimitOfAllNodes sends many requests to three nodes at once: together they
-// admit exactly what the plan allows.
-func TestLimitOfAllNodes(t *testing.T) {
-	t.Parallel()
-	const limit, requests = 100, 600
-	c := newCluster(t, 3, "FANFARE_LIMITS=starter=0/0/0,growth=0/0/0,enterprise=0/100/0")
-	first := time.Now().UTC().YearDay()
-	var admitted, refused atomic.Int64
-	var wg sync.WaitGroup
-	for i := range 60 {
-		wg.Go(func() {
-			for range requests / 60 {
-				switch status, body := c.nodes[i%3].Call(c.key, http.MethodGet, "/v1/campaigns", ""); status {
-				case http.StatusOK:
-					admitted.Add(1)
-				case http.StatusTooManyRequests:
-					refused.Add(1)
-				default:
-					t.Errorf("got %d %s", status, body)
-				}
-			}
-		})
-	}
-	wg.Wait()
-	if time.Now().UTC().YearDay() != first {
-		t.Skip("the day of the limit ended meanwhile")
-	}
-	if admitted.Load() != limit || refused.Load() != requests-limit {
-		t.Errorf("admitted %d, refused %d want %d and %d", admitted.Load(), refused.Load(), limit, requests-limit)
-	}
-	c.stop()
 }

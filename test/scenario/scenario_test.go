@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/tools/txtar"
 
+	"fanfare/internal/fanfaretest"
 	"fanfare/internal/metrics/clickhouse/chtest"
 	"fanfare/internal/store/pgtest"
 	"fanfare/test/program"
@@ -24,17 +25,31 @@ var update = flag.Bool("update", false, "rewrite what the files expect")
 
 // engines are the engines that run the conversations, each with its settings.
 // Their responses are the same, byte by byte. onlyMetrics has those that differ
-// from another one in the engine of metrics only.
+// from another one in the engine of metrics only. balanced has three nodes behind
+// a balancer, with a new connection for each request, and its exchanges are
+// checked against the contract.
 var engines = []struct {
-	name        string
-	env         func(t *testing.T) []string
-	onlyMetrics bool
+	name                  string
+	env                   func(t *testing.T) []string
+	onlyMetrics, balanced bool
 }{
-	{"sqlite", func(*testing.T) []string { return nil }, false},
-	{"postgres", func(t *testing.T) []string { return []string{"FANFARE_STORE=" + pgtest.URL(t)} }, false},
-	{"clickhouse", func(t *testing.T) []string {
-		return []string{"FANFARE_STORE=" + pgtest.URL(t), "FANFARE_METRICS=" + chtest.URL(t)}
-	}, true},
+	{name: "sqlite", env: func(*testing.T) []string { return nil }},
+	{name: "postgres", env: onPostgres},
+	{name: "clickhouse", env: func(t *testing.T) []string {
+		return append(onPostgres(t), "FANFARE_METRICS="+chtest.URL(t))
+	}, onlyMetrics: true},
+	{name: "balancer", env: onPostgres, balanced: true},
+}
+
+func onPostgres(t *testing.T) []string {
+	t.Helper()
+	return []string{"FANFARE_STORE=" + pgtest.URL(t)}
+}
+
+// balancedBriefly are the conversations that a short run sends through the
+// balancer: those in which one node needs what another has stored.
+var balancedBriefly = map[string]bool{
+	"05-idempotency.txtar": true, "06-lists.txtar": true, "09-keys.txtar": true, "11-limits.txtar": true, "12-plain-http.txtar": true, "19-assets.txtar": true, "23-files.txtar": true, "26-questions.txtar": true,
 }
 
 // usesMetrics matches conversations that write or read metrics.
@@ -65,13 +80,16 @@ func TestScenario(t *testing.T) {
 			if *update && i > 0 || engine.onlyMetrics && !usesMetrics.Match(text) {
 				continue
 			}
+			if engine.balanced && !balancedBriefly[file] && os.Getenv("FANFARE_DRILL") != "full" {
+				continue
+			}
 			t.Run(strings.TrimSuffix(file, ".txtar")+"/"+engine.name, func(t *testing.T) {
 				t.Parallel()
 				// Every conversation starts in the morning, so that no day ends
 				// during it.
 				now := time.Now()
 				begin := now.UTC().Truncate(24 * time.Hour).Add(30 * time.Hour)
-				p := &player{T: t, captures: captures{values: map[string]string{}, begin: begin}}
+				p := &player{T: t, balanced: engine.balanced, captures: captures{values: map[string]string{}, begin: begin}}
 				p.options = program.Options{
 					Args: s.Settings, Env: engine.env(t), Data: filepath.Join(t.TempDir(), "data"), ClockOffset: begin.Sub(now),
 				}
@@ -129,14 +147,30 @@ func (a Answer) String() string {
 type player struct {
 	*testing.T
 	captures
-	options program.Options
-	server  *program.Server
+	options  program.Options
+	balanced bool
+	server   server
+	url      string
+}
+
+// server is a single server, or several behind a balancer.
+type server interface {
+	Client() *http.Client
+	Run(args ...string) program.Result
+	Stop()
+	Kill()
 }
 
 func (p *player) start() {
 	p.Helper()
-	p.server = program.Start(p.T, p.options)
-	p.values["host"] = p.server.Host
+	if p.balanced {
+		c := program.StartCluster(p.T, program.ClusterOptions{Options: p.options, Config: "../../docs/haproxy.cfg"})
+		c.Client().Transport.(*http.Transport).DisableKeepAlives = true
+		p.server, p.url, p.values["host"] = c, c.URL, c.Host
+		return
+	}
+	s := program.Start(p.T, p.options)
+	p.server, p.url, p.values["host"] = s, s.URL, s.Host
 }
 
 // answer is a received answer.
@@ -213,9 +247,10 @@ func (p *player) sendStep(s *Step) answer {
 	target := p.mustFill(s.Target)
 	client := p.server.Client()
 	if !strings.HasPrefix(target, "http://") {
-		target = p.server.URL + target
+		target = p.url + target
 	}
-	req, err := http.NewRequestWithContext(p.Context(), s.Method, target, strings.NewReader(p.mustFill(s.Body)))
+	sent := p.mustFill(s.Body)
+	req, err := http.NewRequestWithContext(p.Context(), s.Method, target, strings.NewReader(sent))
 	if err != nil {
 		p.Fatal(err)
 	}
@@ -242,6 +277,9 @@ func (p *player) sendStep(s *Step) answer {
 	}
 	if res.TLS != nil && res.TLS.Version < tls.VersionTLS12 {
 		p.Errorf("%s: TLS version %x", s.Name, res.TLS.Version)
+	}
+	if p.balanced && req.Method != http.MethodHead && strings.HasPrefix(req.URL.Path, "/v1") && req.URL.Scheme == "https" {
+		fanfaretest.CheckExchange(p, req, []byte(sent), res.StatusCode, res.Header, body)
 	}
 	return answer{code: res.StatusCode, header: res.Header, body: string(body)}
 }

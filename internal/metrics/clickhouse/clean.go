@@ -11,6 +11,7 @@ import (
 	"fanfare/internal/clock"
 	"fanfare/internal/fact"
 	"fanfare/internal/metrics/pgtables"
+	"fanfare/internal/pgdriver"
 )
 
 const (
@@ -29,7 +30,7 @@ const (
 // two hours ago, and of writes that failed. One node cleans at a time, and none
 // during a dump.
 func (e *Engine) Clean(ctx context.Context) error {
-	err := pgx.BeginFunc(ctx, e.DB, func(tx pgx.Tx) error {
+	err := pgdriver.Transact(ctx, e.DB, func(tx pgx.Tx) error {
 		var locked bool
 		if err := tx.QueryRow(ctx, "SELECT pg_try_advisory_xact_lock($1)", int64(cleanLock)).Scan(&locked); err != nil || !locked {
 			return err

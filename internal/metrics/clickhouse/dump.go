@@ -12,6 +12,7 @@ import (
 	"fanfare/internal/metrics/dump"
 	"fanfare/internal/metrics/numbers"
 	"fanfare/internal/metrics/pgtables"
+	"fanfare/internal/pgdriver"
 )
 
 // cleanLock is the advisory lock that a dump takes shared and a cleaning
@@ -121,7 +122,7 @@ func (e *Engine) Fill(ctx context.Context, r io.Reader) error {
 	if err != nil {
 		return fmt.Errorf("fill facts: %w", err)
 	}
-	err = pgx.BeginFunc(ctx, e.DB, func(tx pgx.Tx) error {
+	err = pgdriver.Transact(ctx, e.DB, func(tx pgx.Tx) error {
 		if err := markFinished(ctx, tx, pending); err != nil {
 			return err
 		}

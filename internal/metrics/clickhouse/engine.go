@@ -114,7 +114,7 @@ func open(ctx context.Context, url string, o Options) (*Engine, error) {
 }
 
 func (e *Engine) create(ctx context.Context, newID string) error {
-	err := pgx.BeginFunc(ctx, e.DB, func(tx pgx.Tx) (err error) {
+	err := pgdriver.Transact(ctx, e.DB, func(tx pgx.Tx) (err error) {
 		if err := createPostgres(ctx, tx, newID); err != nil {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 	"fanfare/internal/clock"
 	"fanfare/internal/metrics/dump"
 	"fanfare/internal/metrics/pgtables"
+	"fanfare/internal/pgdriver"
 )
 
 // Replace replaces all facts with those that fill writes into an empty engine, in
@@ -21,7 +22,7 @@ func (e *Engine) Replace(ctx context.Context, id string, fill func(*Engine) erro
 	if err != nil {
 		return fmt.Errorf("replace facts: %w", err)
 	}
-	err = pgx.BeginFunc(ctx, e.DB, func(tx pgx.Tx) error {
+	err = pgdriver.Transact(ctx, e.DB, func(tx pgx.Tx) error {
 		if err := truncate(ctx, tx, write, clock.At(e.now())); err != nil {
 			return err
 		}

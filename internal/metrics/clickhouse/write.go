@@ -15,6 +15,7 @@ import (
 	"fanfare/internal/ident"
 	"fanfare/internal/metrics/numbers"
 	"fanfare/internal/metrics/pgtables"
+	"fanfare/internal/pgdriver"
 )
 
 // change is a write to one workspace.
@@ -46,7 +47,7 @@ func (e *Engine) changeWorkspace(ctx context.Context, id ident.ID, wait time.Dur
 	if err != nil {
 		return err
 	}
-	err = pgx.BeginFunc(ctx, e.DB, func(tx pgx.Tx) error {
+	err = pgdriver.Transact(ctx, e.DB, func(tx pgx.Tx) error {
 		locked, err := pgtables.Lock(ctx, tx, id)
 		if err != nil {
 			return err
@@ -88,7 +89,7 @@ func (e *Engine) Mirror(ctx context.Context, id ident.ID, records []fact.Record,
 		return fmt.Errorf("mirror records: %w", err)
 	}
 	defer leave()
-	err = pgx.BeginFunc(ctx, e.DB, func(tx pgx.Tx) error {
+	err = pgdriver.Transact(ctx, e.DB, func(tx pgx.Tx) error {
 		c, err := pgtables.Lock(ctx, tx, id)
 		if err != nil {
 			return err

@@ -39,7 +39,7 @@ type Database struct{ DB DB }
 // CurrentID returns the id of the facts in the database: another node may have
 // replaced them.
 func (f Database) CurrentID(ctx context.Context) (id string, err error) {
-	err = pgx.BeginFunc(ctx, f.DB, func(tx pgx.Tx) (err error) {
+	err = pgdriver.Transact(ctx, f.DB, func(tx pgx.Tx) (err error) {
 		_, id, err = ReadFormat(ctx, tx)
 		return err
 	})
@@ -48,7 +48,7 @@ func (f Database) CurrentID(ctx context.Context) (id string, err error) {
 
 // SetID gives the facts another id.
 func (f Database) SetID(ctx context.Context, id string) error {
-	err := pgx.BeginFunc(ctx, f.DB, func(tx pgx.Tx) error {
+	err := pgdriver.Transact(ctx, f.DB, func(tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, "UPDATE metrics_format SET id = $1", id)
 		return err
 	})
@@ -58,7 +58,7 @@ func (f Database) SetID(ctx context.Context, id string) error {
 // Workspaces returns the workspaces that have facts or had them, none if there are
 // no tables.
 func (f Database) Workspaces(ctx context.Context) (ids []ident.ID, err error) {
-	err = pgx.BeginFunc(ctx, f.DB, func(tx pgx.Tx) error {
+	err = pgdriver.Transact(ctx, f.DB, func(tx pgx.Tx) error {
 		if _, err := ListWorkspaces(ctx, tx); err != nil {
 			return err
 		}
@@ -84,7 +84,7 @@ func ReadID(ctx context.Context, config *pgxpool.Config) (id string, err error) 
 		return "", err
 	}
 	defer pool.Close()
-	err = pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) (err error) {
+	err = pgdriver.Transact(ctx, pool, func(tx pgx.Tx) (err error) {
 		if err := pgdriver.CheckRole(ctx, tx); err != nil {
 			return err
 		}

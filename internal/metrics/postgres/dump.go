@@ -12,6 +12,7 @@ import (
 	"fanfare/internal/fact"
 	"fanfare/internal/metrics/dump"
 	"fanfare/internal/metrics/pgtables"
+	"fanfare/internal/pgdriver"
 )
 
 // Dump writes one snapshot of all facts.
@@ -41,7 +42,7 @@ func (e *Engine) Dump(ctx context.Context, w io.Writer) error {
 
 // Fill reads a dump into an empty engine.
 func (e *Engine) Fill(ctx context.Context, r io.Reader) error {
-	err := pgx.BeginFunc(ctx, e.DB, func(tx pgx.Tx) error {
+	err := pgdriver.Transact(ctx, e.DB, func(tx pgx.Tx) error {
 		if err := pgtables.Fill(ctx, tx, r, func(t *dump.Table, rows [][]any) error {
 			if err := e.createPartitionsOfDump(ctx, t, rows); err != nil {
 				return err

@@ -68,7 +68,7 @@ func Open(ctx context.Context, url string, o Options) (*Engine, error) {
 		writes:  fairqueue.New(fairqueue.Limits{Work: "writes of facts", Running: maxWriting, PerWorkspace: maxQueries}, o.Founder),
 	}
 	if err = pgdriver.CheckRole(ctx, pool); err == nil {
-		err = pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error { return createTables(ctx, tx, o.NewID) })
+		err = pgdriver.Transact(ctx, pool, func(tx pgx.Tx) error { return createTables(ctx, tx, o.NewID) })
 	}
 	if err != nil {
 		pool.Close()

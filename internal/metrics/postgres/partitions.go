@@ -70,7 +70,7 @@ func (e *Engine) dropIfEmpty(ctx context.Context, pool *pgxpool.Pool, name strin
 		err = tx.QueryRow(ctx, "SELECT coalesce(pg_relation_size(to_regclass($1)), 1)", name).Scan(&bytes)
 		return bytes, err
 	}
-	return pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
+	return pgdriver.Transact(ctx, pool, func(tx pgx.Tx) error {
 		if bytes, err := size(tx); err != nil || bytes > 0 {
 			return err
 		}

@@ -11,6 +11,7 @@ import (
 	"fanfare/internal/clock"
 	"fanfare/internal/metrics/dump"
 	"fanfare/internal/metrics/pgtables"
+	"fanfare/internal/pgdriver"
 )
 
 // Replace replaces all facts with those that fill writes into an empty engine, in
@@ -18,7 +19,7 @@ import (
 // nodes wait meanwhile. id is the id of the new facts. A window is replaced by
 // Write.
 func (e *Engine) Replace(ctx context.Context, id string, fill func(*Engine) error) error {
-	err := pgx.BeginFunc(ctx, e.DB, func(tx pgx.Tx) error {
+	err := pgdriver.Transact(ctx, e.DB, func(tx pgx.Tx) error {
 		// Tables that an operator has dropped are created again.
 		for _, text := range []string{pgtables.CreateFormat, "DELETE FROM metrics_format"} {
 			if _, err := tx.Exec(ctx, text); err != nil {

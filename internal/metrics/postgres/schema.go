@@ -11,6 +11,7 @@ import (
 	"fanfare/internal/fact"
 	"fanfare/internal/metrics/numbers"
 	"fanfare/internal/metrics/pgtables"
+	"fanfare/internal/pgdriver"
 )
 
 // version is the version of the tables.
@@ -62,7 +63,7 @@ func (e *Engine) createPartitions(ctx context.Context, table string, months []cl
 		if _, known := e.partitions.Load(name); known {
 			continue
 		}
-		if err := pgx.BeginFunc(ctx, e.DB, func(tx pgx.Tx) error { return createPartition(ctx, tx, table, month) }); err != nil {
+		if err := pgdriver.Transact(ctx, e.DB, func(tx pgx.Tx) error { return createPartition(ctx, tx, table, month) }); err != nil {
 			return fmt.Errorf("create table %s: %w", name, err)
 		}
 		e.partitions.Store(name, true)

@@ -53,7 +53,7 @@ func (e *Engine) changeWorkspace(ctx context.Context, id ident.ID, wait time.Dur
 		return err
 	}
 	defer leave()
-	err = pgx.BeginFunc(ctx, e.DB, func(tx pgx.Tx) error {
+	err = pgdriver.Transact(ctx, e.DB, func(tx pgx.Tx) error {
 		locked, err := pgtables.Lock(ctx, tx, id)
 		if err != nil {
 			return err

@@ -56,17 +56,26 @@ func Start(dir string, durable bool) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{dir: dir, exited: make(chan struct{}), unlock: func() {}}
-	if dir == "" {
-		if s.dir, s.unlock, err = testdir.New(tempPrefix); err != nil {
-			return nil, err
-		}
-		s.remove = true
+	s, err := newServer(dir)
+	if err != nil {
+		return nil, err
 	}
 	if err := s.start(bin, durable); err != nil {
 		text, _ := os.ReadFile(filepath.Join(s.dir, "log"))
 		_ = s.shutdown(os.Kill)
 		return nil, fmt.Errorf("start PostgreSQL: %w\n%s", err, text)
+	}
+	return s, nil
+}
+
+// newServer returns a server on dir, or on a temporary folder if it is "".
+func newServer(dir string) (s *Server, err error) {
+	s = &Server{dir: dir, exited: make(chan struct{}), unlock: func() {}}
+	if dir == "" {
+		if s.dir, s.unlock, err = testdir.New(tempPrefix); err != nil {
+			return nil, err
+		}
+		s.remove = true
 	}
 	return s, nil
 }

@@ -53,6 +53,45 @@ func TestRestart(t *testing.T) {
 	}
 }
 
+// TestReplica writes to a primary, kills it and promotes its replica. A client
+// that knows both addresses finds everything that was acknowledged, and writes.
+func TestReplica(t *testing.T) {
+	t.Parallel()
+	primary, err := Start("", true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = primary.Stop() }()
+	database, err := primary.CreateDatabase("kept")
+	if err != nil {
+		t.Fatal(err)
+	}
+	replica, err := primary.Replica()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = replica.Stop() }()
+	either, err := primary.EitherURL(database, replica)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := run(t.Context(), either, "CREATE TABLE kept AS SELECT 1 AS n"); err != nil {
+		t.Fatal(err)
+	}
+	if err := primary.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if err := run(t.Context(), either, "SELECT n FROM kept"); err == nil {
+		t.Error("a replica was accepted that does not accept writes")
+	}
+	if err := replica.Promote(); err != nil {
+		t.Fatal(err)
+	}
+	if err := run(t.Context(), either, "INSERT INTO kept SELECT 2 / n FROM kept"); err != nil {
+		t.Error(err)
+	}
+}
+
 func BenchmarkDatabase(b *testing.B) {
 	for b.Loop() {
 		c, err := pgx.Connect(context.Background(), URL(b))

@@ -8,7 +8,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"net/url"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -19,6 +18,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"fanfare/internal/pgdriver"
+	"fanfare/internal/secret"
 	"fanfare/internal/store"
 )
 
@@ -70,18 +70,9 @@ var _ store.Engine = (*Engine)(nil)
 func Open(ctx context.Context, url string, opt Options) (*Engine, error) {
 	e, err := openEngine(ctx, url, opt)
 	if err != nil {
-		return nil, fmt.Errorf("open PostgreSQL at %s: %w", redact(url), err)
+		return nil, fmt.Errorf("open PostgreSQL at %s: %w", secret.RedactURL(url), err)
 	}
 	return e, nil
-}
-
-// redact removes the password from a database URL.
-func redact(raw string) string {
-	u, err := url.Parse(raw)
-	if err != nil {
-		return "(unreadable URL)"
-	}
-	return u.Redacted()
 }
 
 func openEngine(ctx context.Context, url string, opt Options) (*Engine, error) {
@@ -267,7 +258,11 @@ func begin(ctx context.Context, c *pgx.Conn, statements []string) error {
 func commit(ctx context.Context, c *pgxpool.Conn) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitWait)
 	defer cancel()
+	replicated := pgdriver.WatchCommit(c.Conn())
 	tag, err := c.Exec(ctx, "commit")
+	if err == nil {
+		err = replicated()
+	}
 	if err == nil && tag.String() != "COMMIT" {
 		return fmt.Errorf("postgres: commit ended in %s", tag)
 	}
