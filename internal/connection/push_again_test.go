@@ -62,3 +62,31 @@ func TestPushLinkedElsewhere(t *testing.T) {
 		s.delivers("confirmed before", id, there, "", "ACTIVE", true)
 	}, "meta_ads")
 }
+
+// TestPauseAgainAtOnce checks that a second pause is written at once, although
+// the first one waits for a moment that the platform has named.
+func TestPauseAgainAtOnce(t *testing.T) {
+	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
+		id, there := pushing(t, s)
+		until := s.Clock.Now().Add(24 * time.Hour)
+		s.faults.status = func(string, string, bool) error {
+			return &connection.Error{Class: connection.Throttled, Code: "80004", Message: "Too many calls.", Until: until, Stated: true}
+		}
+		for _, verb := range []string{"pause", "pause", "archive", "archive"} {
+			s.transition(id, verb).OK()
+			want(t, "due after "+verb, []string{record.JobPush}, s.jobs())
+			if again, err := s.push(id, 1); err != nil || again == nil {
+				t.Errorf("got %v, %v want again later", again, err)
+			}
+			want(t, "due before the next", []string(nil), s.jobs())
+		}
+		s.reported("throttled", id, []string{"push_pending"}, 1, 0, 0)
+		s.faults.status = nil
+		s.transition(id, "archive").OK()
+		want(t, "due", []string{record.JobPush}, s.jobs())
+		if again, err := s.push(id, 1); again != nil || err != nil {
+			t.Errorf("got %v, %v want it to be done", again, err)
+		}
+		s.delivers("written", id, there, "applied", "PAUSED", false)
+	}, "meta_ads")
+}
