@@ -27,8 +27,9 @@ type route struct {
 	// critical is true for operations that stop spend or an attacker. They run on
 	// an overloaded node too, up to 1,000 at once of a founder.
 	critical bool
-	// stops reports whether the request stops a campaign and is admitted over
-	// the plan's limit. It is nil for operations that never do.
+	// stops reports whether the request, if it is valid, stops a campaign, so
+	// that it is admitted over the plan's limit. It is nil for operations that
+	// never do. Their handlers call chargeStop.
 	stops func(ctx context.Context, r *request) bool
 	// keyed is true for operations about the caller's API key. They do not
 	// exist for signed-in users.
