@@ -34,6 +34,7 @@ func TestContradictoryStatus(t *testing.T) {
 		{"error without members", answer{200, stream(rows(paused), `{"error":{}}`)}, connection.Transient},
 		{"error that is a text", answer{200, stream(rows(paused), `{"error":"x"}`)}, connection.Transient},
 		{"refusal after the row", answer{200, stream(rows(paused), `{"error":{"code":400,"status":"INVALID_ARGUMENT"}}`)}, connection.Transient},
+		{"ended access after the row", answer{200, stream(rows(paused), `{"error":{"code":401,"status":"UNAUTHENTICATED"}}`)}, connection.Transient},
 		{"quota after the row", answer{200, stream(rows(paused), `{"error":{"code":429,"status":"RESOURCE_EXHAUSTED"}}`)}, connection.Throttled},
 		{"error beside the row", answer{200, stream(`{"results":[` + paused + `],"error":{"code":500}}`)}, connection.Transient},
 		{"202", answer{202, stream(rows(paused))}, connection.Transient},

@@ -34,6 +34,7 @@ func TestContradictoryStatus(t *testing.T) {
 		{"error beside the status", fixedAnswer{200, `{` + paused + `,"error":{"code":1,"message":"x"}}`}, connection.Transient},
 		{"error without members", fixedAnswer{200, `{` + paused + `,"error":{}}`}, connection.Transient},
 		{"refusal beside the status", fixedAnswer{200, `{` + paused + `,"error":{"code":100,"message":"x"}}`}, connection.Transient},
+		{"ended access beside the status", fixedAnswer{200, `{` + paused + `,"error":{"code":190,"message":"x"}}`}, connection.Transient},
 		{"error that is a text", fixedAnswer{200, `{` + paused + `,"error":"x"}`}, connection.Transient},
 		{"quota beside the status", fixedAnswer{200, `{` + paused + `,"error":{"code":17}}`}, connection.Throttled},
 		{"status twice", fixedAnswer{200, `{` + paused + `,"status":"ACTIVE"}`}, connection.Transient},

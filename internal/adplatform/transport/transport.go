@@ -197,11 +197,11 @@ func Contradiction(message string) *connection.Error {
 	return &connection.Error{Class: connection.Transient, Code: "contradictory", Message: message}
 }
 
-// ErrorBeside changes the error that an answer has beside data, with a status of
-// success. What the platform calls wrong is worth another try then, because the
-// data says that it is not.
+// ErrorBeside changes the error that an answer with a status of success has. It
+// is worth another try unless it names a wait or asks for fewer days: the status
+// says that the request and its access are right.
 func ErrorBeside(e *connection.Error) *connection.Error {
-	if e.Class == connection.Refused || e.Class == connection.Gone {
+	if e.Class != connection.Throttled && e.Class != connection.TooLarge {
 		e.Class = connection.Transient
 	}
 	return e
