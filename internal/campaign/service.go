@@ -293,8 +293,8 @@ func (s *Service) change(ctx context.Context, cause record.Cause, id ident.ID, m
 }
 
 // save writes the record if it changed. If the campaign starts or stops
-// running, save also stores the requested state of its platform campaigns and
-// schedules its push.
+// running, or a caller stops it again, save also stores the requested state of
+// its platform campaigns and schedules its push for now.
 func (s *Service) save(ctx context.Context, cause record.Cause, c, before *Campaign, now clock.Instant, events []record.Event) (record.Doc, error) {
 	// Runs depends on the delivery status.
 	c.Delivery.Status = c.deliveryStatus(now)
@@ -320,7 +320,7 @@ func (s *Service) save(ctx context.Context, cause record.Cause, c, before *Campa
 	switch {
 	case len(events) > 0 || moved || !sameIssues(before.Delivery.Issues, c.Delivery.Issues) || !c.sameSpend(before) || !sameRefs(before.ExternalRefs, c.ExternalRefs):
 		c.Touch(now, len(events))
-	case cause.Idempotency == nil:
+	case cause.Idempotency == nil && enable == nil:
 		return s.store.Doc(ctx, cause.Workspace, c.ID)
 	}
 	if moved && len(events) == 0 {

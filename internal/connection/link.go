@@ -240,14 +240,30 @@ func (s *Service) wishes(ctx context.Context, c *Connection, list []LinkWish, lo
 	return changed, done, nil
 }
 
+// maxOwed is how many records a link remembers requests of.
+const maxOwed = 100
+
 // detach drops what was requested for the record that a link is taken from. A
-// request that is not confirmed is owed to that record.
+// request that is not confirmed is owed to that record, also while the link is
+// another record's.
 func (l *Link) detach(was ident.ID) {
-	l.Private.Owed = nil
+	l.Private.takeOwed(was)
 	if l.Unconfirmed() {
-		l.Private.Owed = &Owed{Record: was, Enable: *l.Wanted}
+		owed := append(l.Private.OwedTo, Owed{Record: was, Enable: *l.Wanted})
+		l.Private.OwedTo = owed[max(0, len(owed)-maxOwed):]
 	}
 	l.Push, l.PushError, l.Wanted = nil, nil, nil
+}
+
+// takeOwed returns what is owed to a record and removes it from the list.
+func (p *LinkPrivate) takeOwed(to ident.ID) (owed Owed, there bool) {
+	at := slices.IndexFunc(p.OwedTo, func(o Owed) bool { return o.Record == to })
+	if at < 0 {
+		return Owed{}, false
+	}
+	owed = p.OwedTo[at]
+	p.OwedTo = slices.Delete(slices.Clone(p.OwedTo), at, at+1)
+	return owed, true
 }
 
 // attach requests again what is owed to the record that a link now has, if the
@@ -255,14 +271,15 @@ func (l *Link) detach(was ident.ID) {
 //
 // Choice: nothing else is requested by linking. A platform campaign that is
 // enabled may be linked to a campaign that is paused; people decide which of
-// the two is right, and a delivery issue reports the difference.
+// the two is right, and a delivery issue reports the difference. A pause that
+// was never confirmed is their decision already, whatever the platform campaign
+// was linked to meanwhile.
 func (s *Service) attach(ctx context.Context, workspace ident.ID, l *Link) error {
-	owed := l.Private.Owed
-	if owed == nil || l.RecordID == nil || l.Kind != fact.KindCampaign {
+	if l.RecordID == nil || l.Kind != fact.KindCampaign {
 		return nil
 	}
-	l.Private.Owed = nil
-	if *l.RecordID != owed.Record {
+	owed, there := l.Private.takeOwed(*l.RecordID)
+	if !there {
 		return nil
 	}
 	runs, err := s.Campaigns.Runs(ctx, workspace, owed.Record)

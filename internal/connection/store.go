@@ -130,8 +130,9 @@ type Link struct {
 
 // LinkPrivate is what belongs to a link and is not answered.
 type LinkPrivate struct {
-	// Owed is a request that was not confirmed when its link was removed.
-	Owed *Owed `json:"owed,omitzero"`
+	// OwedTo has requests that were not confirmed when their record lost the
+	// link, the oldest first and at most one of a record.
+	OwedTo []Owed `json:"owed_to,omitempty"`
 	// EnableUntil and PauseUntil are until when a write of that state which the
 	// platform has not answered may still take effect, 0 where there is none.
 	EnableUntil clock.Instant `json:"enable_until,omitzero"`

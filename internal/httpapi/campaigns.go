@@ -49,7 +49,7 @@ func (a *API) campaignRoutes() []route {
 		{method: http.MethodPost, pattern: all, operation: "createCampaign", handle: a.createCampaign, body: jsonBody},
 		{method: http.MethodGet, pattern: one, operation: "getCampaign", handle: s.getRecord},
 		{method: http.MethodPatch, pattern: one, operation: "updateCampaign", handle: a.updateCampaign, body: patchBody},
-		{method: http.MethodDelete, pattern: one, operation: "archiveCampaign", handle: s.archiveRecord, critical: true, stops: a.stopsCampaign(func(c *campaign.Campaign) bool { return c.Status == campaign.StatusActive || c.MayStillRun() })},
+		{method: http.MethodDelete, pattern: one, operation: "archiveCampaign", handle: a.archiveCampaign, critical: true, stops: a.stopsCampaign(func(c *campaign.Campaign) bool { return c.Status == campaign.StatusActive || c.MayStillRun() })},
 		act("launch", "launchCampaign", a.launchCampaign),
 		pause,
 		act("resume", "resumeCampaign", a.resumeCampaign),
@@ -58,8 +58,8 @@ func (a *API) campaignRoutes() []route {
 	}
 }
 
-// stopsCampaign returns a function that reports whether the request stops the
-// campaign in its path: the caller has the permission, can returns true for the
+// stopsCampaign returns a function that reports whether the request, if it is
+// valid, stops the campaign in its path: the caller has the permission, can returns true for the
 // campaign, and If-Match holds.
 func (a *API) stopsCampaign(can func(*campaign.Campaign) bool) func(ctx context.Context, r *request) bool {
 	return func(ctx context.Context, r *request) bool {
@@ -119,7 +119,21 @@ func (a *API) pauseCampaign(ctx context.Context, r *request) (response, error) {
 	if err != nil {
 		return response{}, err
 	}
+	if err := a.chargeStop(r); err != nil {
+		return response{}, err
+	}
 	return a.act(ctx, r, id, campaign.Pause)
+}
+
+func (a *API) archiveCampaign(ctx context.Context, r *request) (response, error) {
+	// An invalid request must not be charged.
+	if _, err := r.query(); err != nil {
+		return response{}, err
+	}
+	if err := a.chargeStop(r); err != nil {
+		return response{}, err
+	}
+	return a.campaigns().archiveRecord(ctx, r)
 }
 
 func (a *API) resumeCampaign(ctx context.Context, r *request) (response, error) {

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -123,7 +124,7 @@ func (a *API) charge(r *request) error {
 	if r.session == "" {
 		a.emitQuotaEvent(r, d)
 	}
-	if !d.OK && a.stops(r, counter) {
+	if !d.OK && a.triesStop(r, counter, d) {
 		setLimits(r.w.Header(), d)
 		return nil
 	}
@@ -135,28 +136,73 @@ func (a *API) charge(r *request) error {
 	return nil
 }
 
-// stopsPerMinute is how many requests that stop a campaign a workspace has per
-// minute beyond the limits of its keys and of its users.
-const stopsPerMinute = 10
+const (
+	// stopsPerMinute is how many requests a workspace has per minute that stop a
+	// campaign beyond the limits of its keys and of its users.
+	stopsPerMinute = 10
+	// stopTriesPerMinute is how many such requests a key or a user may send,
+	// those that fail included.
+	stopTriesPerMinute = 60
+)
 
-// stops reports whether a request over the limit is admitted because it stops a
-// campaign. Such requests have a separate quota. A request that would stop
-// nothing is rejected and not counted.
+// triesStop reports whether a request over the limit is admitted because it may
+// stop a campaign. A request that would stop nothing is rejected and not
+// counted.
 // Choice: the specification has 429 for every request over the limit. Spend
 // that cannot be stopped costs more than a request, so this safety rule is an
 // exception.
-func (a *API) stops(r *request, counter ratelimit.Counter) bool {
+// Choice: only a campaign that was stopped counts against the workspace (see
+// chargeStop). Tries are counted for each key and each user, so that a client
+// that sends invalid requests is refused before long and takes nothing from
+// the others of its workspace.
+func (a *API) triesStop(r *request, counter ratelimit.Counter, over ratelimit.Decision) bool {
 	if r.route == nil || r.route.stops == nil || !r.route.stops(r.http.Context(), r) {
 		return false
 	}
-	apart := r.caller.Workspace.ID + ":stop"
-	d, err := counter.Take(r.http.Context(), apart, ratelimit.Limits{PerMinute: stopsPerMinute}, r.now)
+	left, err := counter.Peek(r.http.Context(), r.stopQuota(), ratelimit.Limits{PerMinute: stopsPerMinute}, r.now)
+	if err != nil || left.Minute.Remaining == 0 {
+		return false
+	}
+	who := r.caller.Key.ID
+	if r.session != "" {
+		who = r.caller.User.ID
+	}
+	who += ":stop"
+	d, err := counter.Take(r.http.Context(), who, ratelimit.Limits{PerMinute: stopTriesPerMinute}, r.now)
 	if err != nil || !d.OK {
 		return false
 	}
-	r.counter, r.ticket, r.charged = counter, d.Ticket, apart
+	r.counter, r.ticket, r.charged, r.over = counter, d.Ticket, who, &over
 	return true
 }
+
+// stopQuota returns the id that counts the stops of the workspace over the
+// limit.
+func (r *request) stopQuota() ident.ID { return r.caller.Workspace.ID + ":stop" }
+
+// chargeStop charges a valid request over the limit to the stops of the
+// workspace, just before it stops a campaign. If it fails then, fail takes that
+// back. It returns a fault if the stops are used up.
+func (a *API) chargeStop(r *request) error {
+	if r.over == nil {
+		return nil
+	}
+	ctx, limits := r.http.Context(), ratelimit.Limits{PerMinute: stopsPerMinute}
+	counter := r.counter
+	d, err := counter.Take(ctx, r.stopQuota(), limits, r.now)
+	if err != nil {
+		counter = a.fallback
+		d, _ = counter.Take(ctx, r.stopQuota(), limits, r.now)
+	}
+	if !d.OK {
+		return a.limited(r, *r.over, r.over.Policy)
+	}
+	r.counter, r.ticket, r.charged = counter, d.Ticket, r.stopQuota()
+	return nil
+}
+
+// stopCharged reports whether chargeStop has charged the request.
+func (r *request) stopCharged() bool { return r.over != nil && r.charged == r.stopQuota() }
 
 // release ends the count of the request as running. Only the first call has an
 // effect.
@@ -215,10 +261,14 @@ func (a *API) quotaState(r *request, workspace ident.ID, limits ratelimit.Limits
 }
 
 // refund returns the quota of a request that failed with a server error or by a
-// limit that the operation has. It refunds nothing if the client disconnected;
-// otherwise every request would be free for a client that disconnects in time.
+// limit that the operation has, and the stop of one that stopped nothing. It
+// refunds nothing else if the client disconnected; otherwise every request would
+// be free for a client that disconnects in time.
 func (a *API) refund(r *request) {
 	ctx := r.http.Context()
+	if r.stopCharged() {
+		ctx = context.WithoutCancel(ctx)
+	}
 	if r.counter == nil || ctx.Err() != nil {
 		return
 	}

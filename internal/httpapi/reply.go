@@ -329,7 +329,7 @@ func (a *API) fail(r *request, err error) {
 	f := a.faultOf(r, err)
 	r.code = f.Code
 	status := statuses[f.Code]
-	if (status >= 500 || status == http.StatusTooManyRequests) && r.caller != nil {
+	if r.caller != nil && (status >= 500 || status == http.StatusTooManyRequests || r.stopCharged()) {
 		a.refund(r)
 	}
 	h := r.w.Header()

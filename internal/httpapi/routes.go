@@ -28,8 +28,9 @@ type route struct {
 	// overloaded node runs them too, unless maxCritical of a founder are in
 	// flight.
 	critical bool
-	// stops reports whether the request stops a campaign and is admitted over
-	// the plan's limit. It is nil for operations that never do.
+	// stops reports whether the request, if it is valid, stops a campaign, so
+	// that it is admitted over the plan's limit. It is nil for operations that
+	// never do. Their handlers call chargeStop.
 	stops func(ctx context.Context, r *request) bool
 	// keyed is true for operations about the caller's API key. They do not
 	// exist for signed-in users.

@@ -76,6 +76,9 @@ type request struct {
 	counter ratelimit.Counter
 	ticket  ratelimit.Ticket
 	charged ident.ID
+	// over is the decision of the limit that a request which may stop a campaign
+	// exceeds, nil for requests within the limit.
+	over *ratelimit.Decision
 	// idempotencyKey and fingerprint are set for a request with an Idempotency-Key.
 	idempotencyKey, fingerprint string
 	timeout                     lazyTimeout

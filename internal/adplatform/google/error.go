@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"fanfare/internal/adplatform/googleauth"
+	"fanfare/internal/adplatform/transport"
 	"fanfare/internal/connection"
 )
 
@@ -40,7 +41,14 @@ var closedAccountCodes = map[string]bool{"CUSTOMER_NOT_ENABLED": true, "CUSTOMER
 const quotaWait = time.Hour
 
 // readError returns the error of an answer of Google Ads, nil if there is none.
+// A stream with status 200 can have one after some rows.
 func readError(status int, header http.Header, body []byte, now time.Time) *connection.Error {
+	if status < http.StatusBadRequest {
+		if status = googleauth.StreamStatus(body); status == 0 {
+			return nil
+		}
+		return transport.ErrorBeside(readError(status, header, body, now))
+	}
 	e, said := googleauth.ReadError(status, body, now)
 	if e == nil {
 		return nil

@@ -4,6 +4,7 @@
 package google
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -190,14 +191,24 @@ func (c *Client) Status(ctx context.Context, creds connection.Credentials, accou
 	if err != nil {
 		return connection.Observed{}, err
 	}
-	if len(rows) == 0 {
+	customer, _, _ := strings.Cut(account, "@")
+	switch name := resourceName(customer, campaign); {
+	case len(rows) == 0:
 		return connection.Observed{}, unknownCampaign()
-	}
-	if rows[0].Campaign.ID != campaign {
+	case len(rows) > 1:
+		return connection.Observed{}, transport.Contradiction("Google reports more than one campaign for one id.")
+	case rows[0].Campaign.ID != campaign:
 		return connection.Observed{}, nil
+	case cmp.Or(rows[0].Campaign.ResourceName, name) != name:
+		return connection.Observed{}, transport.Contradiction("Google reports the campaign with the resource name of another one.")
 	}
 	status := rows[0].Campaign.Status
 	return connection.Observed{Status: status, Runs: status == statusEnabled, Stopped: status == statusPaused || status == statusRemoved}, nil
+}
+
+// resourceName returns Google's name of a campaign.
+func resourceName(customer, campaign string) string {
+	return "customers/" + customer + "/campaigns/" + campaign
 }
 
 func unknownCampaign() error {
@@ -226,7 +237,7 @@ func (c *Client) SetStatus(ctx context.Context, creds connection.Credentials, ac
 		return unknownCampaign()
 	}
 	op := operation{UpdateMask: "status"}
-	op.Update.ResourceName, op.Update.Status = "customers/"+customer+"/campaigns/"+campaign, statusPaused
+	op.Update.ResourceName, op.Update.Status = resourceName(customer, campaign), statusPaused
 	if run {
 		op.Update.Status = statusEnabled
 	}

@@ -21,10 +21,11 @@ type row struct {
 		Status          string `json:"status"`
 	} `json:"customerClient"`
 	Campaign struct {
-		ID     string `json:"id"`
-		Name   string `json:"name"`
-		Status string `json:"status"`
-		Type   string `json:"advertisingChannelType"`
+		ID           string `json:"id"`
+		ResourceName string `json:"resourceName"`
+		Name         string `json:"name"`
+		Status       string `json:"status"`
+		Type         string `json:"advertisingChannelType"`
 	} `json:"campaign"`
 	AdGroup struct {
 		ID string `json:"id"`

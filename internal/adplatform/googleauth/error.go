@@ -1,6 +1,7 @@
 package googleauth
 
 import (
+	"bytes"
 	"net/http"
 	"slices"
 	"strings"
@@ -109,21 +110,50 @@ func ReadError(status int, body []byte, now time.Time) (*connection.Error, *Stat
 	return withMessage(e, status), said
 }
 
-// parseStatus parses a status. Streaming APIs wrap it in an array.
+// parseStatus parses a status, nil if there is none. Streaming APIs wrap it in an
+// array.
 func parseStatus(body []byte) *Status {
-	type envelope struct {
-		Error *Status `json:"error"`
-	}
-	var one envelope
-	if jsontext.Value(body).Kind() != '[' {
-		_ = json.Unmarshal(body, &one) // an answer that is not JSON has no status
-		return one.Error
-	}
-	var list []envelope
-	if err := json.Unmarshal(body, &list); err != nil || len(list) == 0 {
+	said := findError(body)
+	if said == nil {
 		return nil
 	}
-	return list[0].Error
+	var s Status
+	if err := json.Unmarshal(said, &s); err != nil {
+		return nil
+	}
+	return &s
+}
+
+// findError returns the first error of an answer as JSON, nil if there is none.
+func findError(body []byte) jsontext.Value {
+	type envelope struct {
+		Error jsontext.Value `json:"error"`
+	}
+	list := make([]envelope, 1)
+	// An answer that is not JSON has no error.
+	if jsontext.Value(body).Kind() == '[' {
+		_ = json.Unmarshal(body, &list)
+	} else {
+		_ = json.Unmarshal(body, &list[0])
+	}
+	for _, e := range list {
+		if e.Error != nil && e.Error.Kind() != 'n' {
+			return e.Error
+		}
+	}
+	return nil
+}
+
+// StreamStatus returns the status of the error that an answer with status 200
+// has, 0 if there is none. A stream can fail after it began.
+func StreamStatus(body []byte) int {
+	if !bytes.Contains(body, []byte(`"error"`)) || findError(body) == nil {
+		return 0
+	}
+	if said := parseStatus(body); said != nil && said.Code >= http.StatusBadRequest {
+		return said.Code
+	}
+	return http.StatusInternalServerError
 }
 
 func classOf(status int, word string) connection.Class {

@@ -32,7 +32,9 @@ const (
 )
 
 type campaign struct {
-	ID        int64  `json:"id"`
+	ID int64 `json:"id"`
+	// Account is a URN.
+	Account   string `json:"account"`
 	Name      string `json:"name"`
 	Status    string `json:"status"`
 	Targeting struct {

@@ -173,13 +173,21 @@ func campaignPath(account, id string) string {
 
 // Status implements connection.Client.
 func (c *Client) Status(ctx context.Context, cr connection.Credentials, account, id string) (connection.Observed, error) {
-	var found campaign
+	var found struct {
+		campaign
+		ServiceErrorCode int `json:"serviceErrorCode"`
+	}
 	_, err := c.api.Do(ctx, transport.Call{Method: http.MethodGet, Path: campaignPath(account, id), Header: apiHeader(cr, "get"), Account: account, Urgent: true}, &found)
 	if err != nil {
 		return connection.Observed{}, err
 	}
-	if strconv.FormatInt(found.ID, 10) != id {
+	switch urn := accountURN + account; {
+	case found.ServiceErrorCode != 0:
+		return connection.Observed{}, transport.Contradiction("LinkedIn reports an error beside the campaign.")
+	case strconv.FormatInt(found.ID, 10) != id:
 		return connection.Observed{}, nil
+	case cmp.Or(found.Account, urn) != urn:
+		return connection.Observed{}, transport.Contradiction("LinkedIn reports the campaign in another account.")
 	}
 	return connection.Observed{Status: found.Status, Runs: found.Status == statusActive, Stopped: stoppedStatuses[found.Status]}, nil
 }

@@ -1,6 +1,7 @@
 package meta
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"net/http"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"fanfare/internal/adplatform/transport"
 	"fanfare/internal/connection"
 )
 
@@ -21,16 +23,24 @@ type errorAnswer struct {
 	Trace   string `json:"fbtrace_id"`
 }
 
-// readError returns the error of an answer, nil if there is none.
+// readError returns the error of an answer, nil if there is none. Meta can send
+// one beside data, with status 200.
 func readError(status int, header http.Header, body []byte, now time.Time) *connection.Error {
-	if status < http.StatusBadRequest {
+	success := status < http.StatusBadRequest
+	if success && !bytes.Contains(body, []byte(`"error"`)) {
 		return nil
 	}
 	var answer struct {
 		Error *errorAnswer `json:"error"`
 	}
-	_ = json.Unmarshal(body, &answer) // without JSON the status is enough
+	err := json.Unmarshal(body, &answer) // without JSON the status is enough
 	f := answer.Error
+	switch {
+	case success && err != nil:
+		return malformedError("its error cannot be read")
+	case success && f == nil:
+		return nil
+	}
 	if f == nil {
 		f = &errorAnswer{Message: "Meta answered with status " + strconv.Itoa(status) + "."}
 	}
@@ -44,6 +54,9 @@ func readError(status int, header http.Header, body []byte, now time.Time) *conn
 	if e.Class == connection.Throttled {
 		u := readUsage(header)
 		e.Until, e.Stated = now.Add(u.throttleWait()), u.regainAfter > 0
+	}
+	if success {
+		return transport.ErrorBeside(e)
 	}
 	return e
 }

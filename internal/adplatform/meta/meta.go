@@ -301,7 +301,8 @@ func (c *Client) readAudiences(ctx context.Context, cred connection.Credentials,
 // Status implements connection.Client.
 func (c *Client) Status(ctx context.Context, cred connection.Credentials, account, campaign string) (connection.Observed, error) {
 	var s struct {
-		ID string `json:"id"`
+		ID      string `json:"id"`
+		Account string `json:"account_id"`
 		objectStatus
 	}
 	err := c.call(ctx, cred, transport.Call{
@@ -309,6 +310,9 @@ func (c *Client) Status(ctx context.Context, cred connection.Credentials, accoun
 	}, &s)
 	if err != nil || s.ID != campaign {
 		return connection.Observed{}, err
+	}
+	if cmp.Or(s.Account, account) != account {
+		return connection.Observed{}, transport.Contradiction("Meta reports the campaign in another account.")
 	}
 	o := s.observed()
 	// A change in progress is not applied yet.

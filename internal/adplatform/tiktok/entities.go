@@ -1,6 +1,7 @@
 package tiktok
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/url"
@@ -23,9 +24,10 @@ const (
 )
 
 type campaign struct {
-	ID     string `json:"campaign_id"`
-	Name   string `json:"campaign_name"`
-	Status string `json:"operation_status"`
+	ID      string `json:"campaign_id"`
+	Account string `json:"advertiser_id"`
+	Name    string `json:"campaign_name"`
+	Status  string `json:"operation_status"`
 }
 
 type group struct {
@@ -120,12 +122,18 @@ func (c *Client) Status(ctx context.Context, cr connection.Credentials, account,
 	if err != nil {
 		return connection.Observed{}, err
 	}
-	for _, x := range got.List {
-		if x.ID == id {
-			return connection.Observed{Status: x.Status, Runs: x.Status == statusEnabled, Stopped: x.Status == statusDisabled || x.Status == statusFrozen}, nil
-		}
+	switch {
+	case got.List == nil:
+		return connection.Observed{}, transport.Contradiction("TikTok's answer has no list of campaigns.")
+	case len(got.List) == 0:
+		return connection.Observed{}, &connection.Error{Class: connection.Gone, Code: "campaign_gone", Message: "The account has no such campaign any more."}
+	case len(got.List) > 1 || got.List[0].ID != id:
+		return connection.Observed{}, transport.Contradiction("TikTok reports other campaigns than the one that was asked for.")
+	case cmp.Or(got.List[0].Account, account) != account:
+		return connection.Observed{}, transport.Contradiction("TikTok reports the campaign in another account.")
 	}
-	return connection.Observed{}, &connection.Error{Class: connection.Gone, Code: "campaign_gone", Message: "The account has no such campaign any more."}
+	status := got.List[0].Status
+	return connection.Observed{Status: status, Runs: status == statusEnabled, Stopped: status == statusDisabled || status == statusFrozen}, nil
 }
 
 // SetStatus implements connection.Client.

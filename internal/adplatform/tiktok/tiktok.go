@@ -97,24 +97,28 @@ var errorClasses = map[int]connection.Class{
 // readError implements transport.Options.ReadError.
 func readError(status int, _ http.Header, body []byte, now time.Time) *connection.Error {
 	var said struct {
-		Code      int    `json:"code"`
+		Code      *int   `json:"code"`
 		Message   string `json:"message"`
 		RequestID string `json:"request_id"`
 	}
 	err := json.Unmarshal(body, &said)
-	if err == nil && said.Code == 0 && status < http.StatusMultipleChoices {
+	code := 0
+	if said.Code != nil {
+		code = *said.Code
+	}
+	switch success := status < http.StatusMultipleChoices; {
+	case success && (err != nil || said.Code == nil):
+		return &connection.Error{Class: connection.Transient, Code: "malformed", Message: "TikTok's answer is not the JSON that it should be."}
+	case success && code == 0:
 		return nil
 	}
-	if err != nil && status < http.StatusMultipleChoices {
-		return &connection.Error{Class: connection.Transient, Code: "malformed", Message: "TikTok's answer is not the JSON that it should be."}
-	}
-	e := &connection.Error{Class: connection.Transient, Code: strconv.Itoa(cmp.Or(said.Code, status)), Message: said.Message, RequestID: said.RequestID}
-	switch class, known := errorClasses[said.Code]; {
+	e := &connection.Error{Class: connection.Transient, Code: strconv.Itoa(cmp.Or(code, status)), Message: said.Message, RequestID: said.RequestID}
+	switch class, known := errorClasses[code]; {
 	case known:
 		e.Class = class
-	case said.Code >= 40000 && said.Code < 50000:
+	case code >= 40000 && code < 50000:
 		e.Class = connection.Refused
-	case said.Code != 0 || status >= http.StatusInternalServerError:
+	case code != 0 || status >= http.StatusInternalServerError:
 	case status == http.StatusNotFound:
 		// Choice: TikTok does not document the answer of a version that has
 		// ended. All requested paths exist, so an unknown path means that.

@@ -101,8 +101,8 @@ const (
 	MaxThrottleWait = time.Minute
 )
 
-// Do sends a call and decodes the JSON answer into out, unless out is nil. It
-// tries six times if errors are transient.
+// Do sends a call and decodes the JSON answer, whose status must be 200, into
+// out, unless out is nil. It tries six times if errors are transient.
 func (t *Transport) Do(ctx context.Context, c Call, out any) (http.Header, error) {
 	for attempt := 1; ; attempt++ {
 		header, err := t.sendOnce(ctx, &c, out)
@@ -182,12 +182,33 @@ func (t *Transport) sendOnce(ctx context.Context, c *Call, out any) (http.Header
 	if out == nil {
 		return resp.Header, nil
 	}
+	if resp.StatusCode != http.StatusOK {
+		// Platforms document 200 for every answer with content. Content of
+		// another status, such as 202, can be out of date or incomplete.
+		return resp.Header, &connection.Error{Class: connection.Transient, Code: "malformed", Message: fmt.Sprintf("The platform answered with status %d instead of 200.", resp.StatusCode)}
+	}
 	if err := json.Unmarshal(body, out); err != nil {
 		// A partial answer is useless. The decoder's error is omitted, because
 		// it can quote the answer.
 		return resp.Header, &connection.Error{Class: connection.Transient, Code: "malformed", Message: "The platform's answer is not the JSON that it should be."}
 	}
 	return resp.Header, nil
+}
+
+// Contradiction returns the error of an answer whose parts contradict each other
+// or the request. It confirms nothing and is worth another try.
+func Contradiction(message string) *connection.Error {
+	return &connection.Error{Class: connection.Transient, Code: "contradictory", Message: message}
+}
+
+// ErrorBeside changes the error that an answer with a status of success has. It
+// is worth another try unless it names a wait or asks for fewer days: the status
+// says that the request and its access are right.
+func ErrorBeside(e *connection.Error) *connection.Error {
+	if e.Class != connection.Throttled && e.Class != connection.TooLarge {
+		e.Class = connection.Transient
+	}
+	return e
 }
 
 // ClassOf returns the class of an error whose answer has nothing more specific
