@@ -36,7 +36,11 @@ func (e *execution) link(ctx context.Context, account string, found *Entities, s
 			return fmt.Errorf("note what %s has: %w", account, err)
 		}
 		if e.c.LinkByName {
-			if _, _, err := e.s.byName(ctx, system(e.c), e.c.ID, kind, nil); err != nil {
+			_, err := record.Retry(ctx, func() (record.Doc, error) {
+				_, _, err := e.s.byName(ctx, system(e.c), e.c.ID, kind, nil)
+				return record.Doc{}, err
+			})
+			if err != nil {
 				return err
 			}
 		}
@@ -127,6 +131,16 @@ func (s *Service) Link(ctx context.Context, cause record.Cause, id ident.ID, mat
 	if c.Status == StatusDisconnected {
 		return nil, c.syncs()
 	}
+	d, err := record.Retry(ctx, func() (record.Doc, error) {
+		answer, err := s.changeLinks(ctx, cause, c, &r)
+		return record.Doc{JSON: answer}, err
+	})
+	return d.JSON, err
+}
+
+// changeLinks does what a request asks for. It returns record.ErrRace if a link
+// changes meanwhile.
+func (s *Service) changeLinks(ctx context.Context, cause record.Cause, c *Connection, r *LinkRequest) ([]byte, error) {
 	told := map[ident.ID]string{}
 	changed, done, err := s.wishes(ctx, c, r.Links, told)
 	if err != nil {
@@ -134,7 +148,7 @@ func (s *Service) Link(ctx context.Context, cause record.Cause, id ident.ID, mat
 	}
 	if r.ByName {
 		for _, kind := range Kinds {
-			more, ambiguous, err := s.byName(ctx, record.Cause{Workspace: cause.Workspace}, id, kind, changed)
+			more, ambiguous, err := s.byName(ctx, record.Cause{Workspace: cause.Workspace}, c.ID, kind, changed)
 			if err != nil {
 				return nil, err
 			}
@@ -150,7 +164,7 @@ func (s *Service) Link(ctx context.Context, cause record.Cause, id ident.ID, mat
 	if err != nil {
 		return nil, fmt.Errorf("encode links: %w", err)
 	}
-	if err := s.putLinks(ctx, cause, id, changed, answer); err != nil {
+	if err := s.putLinks(ctx, cause, c.ID, changed, answer); err != nil {
 		return nil, err
 	}
 	return answer, s.relink(ctx, c, changed, told)

@@ -87,7 +87,8 @@ type Links interface {
 	// OfRecord reads the links to a record.
 	OfRecord(ctx context.Context, workspace, record ident.ID) ([]Link, error)
 	// Put writes existing links and the jobs, all or none, and stores the answer
-	// under the idempotency key.
+	// under the idempotency key. It returns record.ErrRace if a link has changed
+	// since it was read.
 	Put(ctx context.Context, connection ident.ID, list []Link, answer []byte, save record.Save) error
 	// Sending stores what is private of a link before a state is written,
 	// unless another state was requested meanwhile or the link is another
@@ -126,6 +127,8 @@ type Link struct {
 	Wanted     *bool    `json:"-"`
 	// Private is what the service remembers and callers never see.
 	Private LinkPrivate `json:"-"`
+	// Sum is a checksum of the link as it was read, 0 if it was not.
+	Sum int64 `json:"-"`
 }
 
 // LinkPrivate is what belongs to a link and is not answered.

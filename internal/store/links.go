@@ -2,8 +2,10 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
+	"hash/crc32"
 	"slices"
 	"strings"
 
@@ -73,6 +75,11 @@ func putLink(tx Tx, workspace ident.ID, l *connection.Link) error {
 	return nil
 }
 
+// linkSum returns the checksum of a link with its columns.
+func linkSum(doc []byte, recordID, wanted string) int64 {
+	return int64(crc32.Update(crc32.Update(crc32.Checksum(doc, castagnoli), castagnoli, []byte(recordID)), castagnoli, []byte(" "+wanted)))
+}
+
 // readLinks returns the links that a statement selects.
 func (s *Links) readLinks(ctx context.Context, b *builder) ([]connection.Link, error) {
 	rows, err := b.query(ctx, s.db.engine)
@@ -96,6 +103,7 @@ func scanLinks(rows *Rows) ([]connection.Link, error) {
 		}
 		l := stored.Link
 		l.Private = stored.Private
+		l.Sum = linkSum(doc, string(id), wanted)
 		l.Connection, l.Runs, l.RecordID = in, running, nil
 		if id != "" {
 			l.RecordID = &id
@@ -150,7 +158,7 @@ func (s *Links) OfRecord(ctx context.Context, workspace, id ident.ID) ([]connect
 // record.
 func (s *Links) Found(ctx context.Context, workspace, id ident.ID, account, kind string, list []connection.Link) error {
 	return s.db.writeTx(Within(ctx, workspace), func(tx Tx) error {
-		rows, err := tx.Query(`SELECT `+linkColumns+` FROM link WHERE workspace_id = $1 AND connection_id = $2 AND kind = $3`, string(workspace), string(id), kind)
+		rows, err := tx.Query(`SELECT `+linkColumns+` FROM link WHERE workspace_id = $1 AND connection_id = $2 AND kind = $3 ORDER BY external_id `+s.db.engine.Traits().RowLock, string(workspace), string(id), kind)
 		if err != nil {
 			return fmt.Errorf("read links: %w", err)
 		}
@@ -185,11 +193,38 @@ func (s *Links) Found(ctx context.Context, workspace, id ident.ID, account, kind
 	})
 }
 
+// lockLink reads a link that the transaction changes, nil if there is none.
+func (s *Links) lockLink(tx Tx, workspace ident.ID, l *connection.Link) (*connection.Link, error) {
+	rows, err := tx.Query(`SELECT `+linkColumns+` FROM link WHERE workspace_id = $1 AND connection_id = $2 AND kind = $3 AND external_id = $4 `+s.db.engine.Traits().RowLock,
+		string(workspace), string(l.Connection), l.Kind, l.ExternalID)
+	if err != nil {
+		return nil, fmt.Errorf("read link: %w", err)
+	}
+	there, err := scanLinks(rows)
+	if err != nil || len(there) == 0 {
+		return nil, err
+	}
+	return &there[0], nil
+}
+
 // Put writes links and jobs, and stores the response under the idempotency key.
+// It returns record.ErrRace if a link has changed since it was read.
 func (s *Links) Put(ctx context.Context, id ident.ID, list []connection.Link, answer []byte, save record.Save) error {
 	return s.db.writeTx(Within(ctx, save.Cause.Workspace), func(tx Tx) error {
+		// All writers lock links in this order, so that none waits for ever.
+		slices.SortFunc(list, func(a, b connection.Link) int {
+			return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ExternalID, b.ExternalID))
+		})
 		for i := range list {
-			if err := putLink(tx, save.Cause.Workspace, &list[i]); err != nil {
+			l := &list[i]
+			was, err := s.lockLink(tx, save.Cause.Workspace, l)
+			if err != nil {
+				return err
+			}
+			if l.Sum != 0 && (was == nil || was.Sum != l.Sum) {
+				return record.ErrRace
+			}
+			if err := putLink(tx, save.Cause.Workspace, l); err != nil {
 				return err
 			}
 		}
@@ -220,16 +255,10 @@ func (s *Links) Pushed(ctx context.Context, workspace ident.ID, l *connection.Li
 func (s *Links) requested(ctx context.Context, workspace ident.ID, l *connection.Link, change func(*connection.Link)) (stored bool, err error) {
 	err = s.db.writeTx(Within(ctx, workspace), func(tx Tx) error {
 		stored = false
-		rows, err := tx.Query(`SELECT `+linkColumns+` FROM link WHERE workspace_id = $1 AND connection_id = $2 AND kind = $3 AND external_id = $4`,
-			string(workspace), string(l.Connection), l.Kind, l.ExternalID)
-		if err != nil {
-			return fmt.Errorf("read link: %w", err)
-		}
-		there, err := scanLinks(rows)
-		if err != nil || len(there) == 0 {
+		now, err := s.lockLink(tx, workspace, l)
+		if err != nil || now == nil {
 			return err
 		}
-		now := &there[0]
 		if wantedOf(now) != wantedOf(l) || now.RecordID == nil || *now.RecordID != *l.RecordID {
 			return nil
 		}
@@ -244,7 +273,8 @@ func (s *Links) requested(ctx context.Context, workspace ident.ID, l *connection
 // that changes the campaign. Only links whose refs have a push are written to
 // the platform.
 func (db *DB) request(tx Tx, workspace, campaign ident.ID, run bool, refs []record.ExternalRef) error {
-	rows, err := tx.Query(`SELECT `+linkColumns+` FROM link WHERE workspace_id = $1 AND record_id = $2 AND record_id <> ''`, string(workspace), string(campaign))
+	rows, err := tx.Query(`SELECT `+linkColumns+` FROM link WHERE workspace_id = $1 AND record_id = $2 AND record_id <> '' ORDER BY connection_id, kind, external_id `+db.engine.Traits().RowLock,
+		string(workspace), string(campaign))
 	if err != nil {
 		return fmt.Errorf("read links: %w", err)
 	}

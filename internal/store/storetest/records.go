@@ -81,6 +81,7 @@ func Records(t *testing.T, open func(t *testing.T) store.Engine) {
 		{"mark of facts", recordsFactsMark},
 		{"changes are counted", recordsWitness},
 		{"checksums are added", recordsChecksums},
+		{"links change together", recordsLinkRaces},
 		{"ready while writes work", recordsReady},
 		{"cursor keys", recordsCursorKeys},
 		{"once a day", recordsDaily},

@@ -174,7 +174,7 @@ func (w *Fixture) campaignSteps() []Step {
 			d := w.Draft("Large")
 			text := strings.Repeat("long ", 5_000)
 			d.Description, second = &text, d.ID
-			_, err := w.DB.Campaigns().Save(ctx, d, record.Save{Cause: cause, At: w.Now(), Events: []record.Event{{Type: "campaign.created"}}})
+			_, err := w.DB.Campaigns().Save(ctx, d, record.Save{Cause: cause, At: w.Now(), Events: []record.Event{{Type: "campaign.created"}}, Enable: new(false)})
 			return err
 		}),
 		{"read", false, func(ctx context.Context) error {
