@@ -1,5 +1,5 @@
 // Package balancer_test runs three nodes of the real server behind HAProxy, with
-// the configuration of docs/haproxy.cfg, on one PostgreSQL. Callers must not
+// the configuration in docs/OPERATING.md, on one PostgreSQL. Callers must not
 // notice that a node stops, and must not lose anything when one is killed or the
 // database is away.
 package balancer_test
@@ -20,7 +20,7 @@ import (
 
 func TestMain(m *testing.M) { pgtest.Main(m, program.Clean) }
 
-const config = "../../docs/haproxy.cfg"
+const guide = "../../docs/OPERATING.md"
 
 // isFull reports whether the long forms of the drills are wanted.
 func isFull() bool { return os.Getenv("FANFARE_DRILL") == "full" }
@@ -37,7 +37,7 @@ type cluster struct {
 func start(t *testing.T, database string, o program.Options, env ...string) *cluster {
 	t.Helper()
 	o.Env = append([]string{"FANFARE_STORE=" + database, "FANFARE_LIMITS=starter=0/0/0,growth=0/0/0,enterprise=0/0/0"}, env...)
-	c := &cluster{Cluster: program.StartCluster(t, program.ClusterOptions{Options: o, Config: config}), t: t}
+	c := &cluster{Cluster: program.StartCluster(t, program.ClusterOptions{Options: o, Guide: guide}), t: t}
 	out := c.Run("workspace", "create", "--name", "Balanced", "--owner", "owner@example.com", "--plan", "enterprise", "--json")
 	var made struct {
 		Key string `json:"api_key"`

@@ -37,8 +37,8 @@ type ClusterOptions struct {
 	Options
 	// Nodes is the number of nodes, by default three.
 	Nodes int
-	// Config is the balancer's configuration, docs/haproxy.cfg.
-	Config string
+	// Guide is docs/OPERATING.md, which has the balancer's configuration.
+	Guide string
 }
 
 // balancerAddress is where the balancer's connections come from. Tests call
@@ -85,10 +85,12 @@ func StartCluster(t testing.TB, o ClusterOptions) *Cluster {
 // the addresses of this cluster.
 func (c *Cluster) startBalancer(t testing.TB, o ClusterOptions, host string, ports []string) {
 	t.Helper()
-	text, err := os.ReadFile(o.Config)
+	guide, err := os.ReadFile(o.Guide)
 	if err != nil {
 		t.Fatal(err)
 	}
+	_, text, _ := strings.Cut(string(guide), "```haproxy\n")
+	text, _, _ = strings.Cut(text, "```")
 	replacements := []string{
 		"bind :443", "bind " + host, "/etc/haproxy/fanfare-ca.pem", o.Trust, "/run/haproxy/admin.sock", c.admin, "default-server ", "default-server source " + balancerAddress + " ",
 	}
@@ -96,12 +98,12 @@ func (c *Cluster) startBalancer(t testing.TB, o ClusterOptions, host string, por
 		replacements = append(replacements, fmt.Sprintf("10.0.0.%d:8443", 11+i), "127.0.0.1:"+ports[i])
 	}
 	for i := 0; i < len(replacements); i += 2 {
-		if !strings.Contains(string(text), replacements[i]) {
-			t.Fatalf("%s has no %q", o.Config, replacements[i])
+		if !strings.Contains(text, replacements[i]) {
+			t.Fatalf("the configuration in %s has no %q", o.Guide, replacements[i])
 		}
 	}
 	file := filepath.Join(filepath.Dir(c.admin), "haproxy.cfg")
-	if err := os.WriteFile(file, []byte(strings.NewReplacer(replacements...).Replace(string(text))), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(strings.NewReplacer(replacements...).Replace(text)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	path, err := exec.LookPath("haproxy")

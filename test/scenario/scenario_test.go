@@ -164,7 +164,7 @@ type server interface {
 func (p *player) start() {
 	p.Helper()
 	if p.balanced {
-		c := program.StartCluster(p.T, program.ClusterOptions{Options: p.options, Config: "../../docs/haproxy.cfg"})
+		c := program.StartCluster(p.T, program.ClusterOptions{Options: p.options, Guide: "../../docs/OPERATING.md"})
 		c.Client().Transport.(*http.Transport).DisableKeepAlives = true
 		p.server, p.url, p.values["host"] = c, c.URL, c.Host
 		return
