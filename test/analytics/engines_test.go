@@ -116,7 +116,7 @@ func (c *comparedEngines) Close() error {
 // varies are the members that differ between two responses to the same query:
 // elapsed_ms and cache are outside of every comparison, a cursor is encrypted with
 // a random number, and each request has an id.
-var varies = regexp.MustCompile(`"(elapsed_ms|cache|next_cursor|request_id)":("[^"]*"|[0-9]+)|\b(cursor)=[\w-]+`)
+var varies = regexp.MustCompile(`"(elapsed_ms|cache|next_cursor|request_id)":("[^"]*"|[0-9]+)|\b(cursor)=[\w-]+|(X-Next-Cursor): [\w-]+`)
 
 // differentHeaders differ between two requests.
 var differentHeaders = []string{"Date", "Content-Length", "X-Request-Id", "Ratelimit", "X-Ratelimit-Remaining", "X-Ratelimit-Reset", "Server-Timing"}

@@ -294,7 +294,8 @@ func TestOpenError(t *testing.T) {
 	t.Parallel()
 	for setting, want := range map[string]string{
 		"postgres://fanfare:hunter2@127.0.0.1:1/records": "open PostgreSQL at postgres://fanfare:xxxxx@127.0.0.1:1/records: ",
-		"postgres://fanfare:hunter2@[::1/records":        "open PostgreSQL at (unreadable URL): ",
+		"postgres://fanfare:hunter2@[::1/records":        "open PostgreSQL at postgres://fanfare:xxxxx@[::1/records: ",
+		"postgres://fanfare:hun#ter2@[::1/records":       "open PostgreSQL at (unreadable URL): ",
 	} {
 		if _, err := Open(t.Context(), setting, Options{}); err == nil || !strings.HasPrefix(err.Error(), want) || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("got %v want %s", err, want)
