@@ -14,7 +14,8 @@ running() { kill -0 "$1" 2>/dev/null; }
 say "downloading Go modules"
 # All but the standard library, whose paths begin without a dot, and the
 # packages that embed what is being built, and their importers.
-packages=$(go list -deps ./cmd/fanfare | grep -E '^[^/]*\.|^fanfare/internal/' | grep -vE '^fanfare/internal/(app|console|docs)$')
+packages=$(go list -deps -f '{{.ImportPath}} {{join .Deps " "}} ' ./cmd/fanfare |
+	grep -E '^[^/ ]*\.|^fanfare/internal/' | grep -vE '(^| )fanfare/internal/(console|docs) ' | cut -d ' ' -f 1)
 say "compiling Go packages and SQLite, and building the console"
 # shellcheck disable=SC2086 # one word for each package
 go build $packages >"$log" 2>&1 &
