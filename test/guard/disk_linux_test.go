@@ -117,6 +117,8 @@ func stopOnFullDisk(t *testing.T, dir string) {
 	}
 	res.WantError(503, "unavailable")
 	a.Do("GET", "/v1/campaigns", nil).Want(200)
+	// The database needs more for a page than a small picture does.
+	fillDisk(t, filepath.Join(dir, "filler-rest"))
 	upload := a.Do("POST", "/v1/assets", `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><text>`+strings.Repeat("x", 9000)+`</text></svg>`, "Content-Type: image/svg+xml")
 	if e := upload.WantError(503, "unavailable"); !strings.Contains(e.Message, "disk of this server is full") {
 		t.Errorf("got %+v", e)
@@ -134,8 +136,10 @@ func stopOnFullDisk(t *testing.T, dir string) {
 	a.Do("POST", "/v1/campaigns/"+ids[3]+"/pause", nil).Want(200)
 	until(ids[3], "applied", words[ids[3]][1])
 
-	if err := os.Remove(filepath.Join(dir, "filler")); err != nil {
-		t.Fatal(err)
+	for _, name := range []string{"filler", "filler-rest"} {
+		if err := os.Remove(filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	a.Do("POST", "/v1/campaigns", large).Want(201)
 	if info, err := os.Stat(filepath.Join(dir, "fanfare.db-reserve")); err != nil || info.Size() != reserveBytes {
