@@ -194,8 +194,8 @@ func (r *Registry) Client(platform string, sandbox bool) (connection.Client, boo
 }
 
 // App implements connection.PlatformRegistry.
-func (c *Registry) App(platform string) (connection.OAuthClient, bool) {
-	a, there := c.apps[platform]
+func (r *Registry) App(platform string) (connection.OAuthClient, bool) {
+	a, there := r.apps[platform]
 	return a, there
 }
 

@@ -16,7 +16,7 @@ func Hourly(ctx context.Context, name string, work func(context.Context) error) 
 			return
 		case <-tick.C:
 			if err := work(ctx); err != nil && ctx.Err() == nil {
-				slog.Warn(name+" failed", "error", err)
+				slog.Warn("hourly work failed", "work", name, "error", err)
 			}
 		}
 	}
