@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -19,6 +18,7 @@ import (
 	"fanfare/internal/config"
 	"fanfare/internal/datadir"
 	"fanfare/internal/movestore"
+	"fanfare/internal/secret"
 )
 
 func (c *cli) migrateStoreCommand() *cobra.Command {
@@ -207,10 +207,7 @@ func printNext(w io.Writer, out movestore.Result, to *config.Settings, dir *data
 		if flag.value == "" {
 			continue
 		}
-		if u, err := url.Parse(flag.value); err == nil && strings.Contains(flag.value, "://") {
-			flag.value = u.Redacted()
-		}
-		flags = append(flags, "--"+flag.name+" "+flag.value)
+		flags = append(flags, "--"+flag.name+" "+secret.RedactSetting(flag.value))
 	}
 	fmt.Fprintf(w, "\nThe copy is complete and equal to the source, which is unchanged. Start servers with:\n  fanfare serve %s\n", strings.Join(flags, " "))
 	if out.MasterKeyFile != "" {

@@ -163,7 +163,7 @@ const diskReserve = 16 << 20
 
 // OpenEngine opens the database of a store setting.
 func OpenEngine(ctx context.Context, setting string) (store.Engine, error) {
-	if strings.HasPrefix(setting, "postgres://") || strings.HasPrefix(setting, "postgresql://") {
+	if postgres.IsURL(setting) {
 		e, err := postgres.Open(ctx, setting, postgres.Options{})
 		if err != nil {
 			return nil, err

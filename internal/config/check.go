@@ -138,13 +138,8 @@ func (s *Settings) MetricsURL() string {
 	return cmp.Or(s.Metrics, s.Store)
 }
 
-// shown returns a URL without its password.
-func shown(raw string) string {
-	if !strings.Contains(raw, "@") && !strings.Contains(raw, "://") {
-		return strconv.Quote(raw)
-	}
-	return strconv.Quote(secret.RedactURL(raw))
-}
+// shown returns a quoted setting without its password.
+func shown(raw string) string { return strconv.Quote(secret.RedactSetting(raw)) }
 
 // Loopback reports whether an address can only be reached from this machine.
 func Loopback(listen string) bool {

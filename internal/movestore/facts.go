@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
 	"os"
 	"path/filepath"
 
@@ -14,6 +13,7 @@ import (
 	"fanfare/internal/fault"
 	"fanfare/internal/metrics/duckdb"
 	"fanfare/internal/metrics/dump"
+	"fanfare/internal/secret"
 	"fanfare/internal/store"
 )
 
@@ -110,7 +110,7 @@ func (f *databaseFacts) checkEmpty(ctx context.Context) error {
 	}
 	err := f.CheckEmpty(ctx)
 	if errors.Is(err, factsdb.ErrForeign) {
-		return fault.New(fault.InvalidState, "The destination "+shown(f.config.URL)+" has metrics of another installation. Name an empty database with --to-metrics.")
+		return fault.New(fault.InvalidState, "The destination "+secret.RedactURL(f.config.URL)+" has metrics of another installation. Name an empty database with --to-metrics.")
 	}
 	return err
 }
@@ -231,14 +231,6 @@ func dumpNothing(_ context.Context, w io.Writer) error {
 		}
 	}
 	return out.Close()
-}
-
-// shown returns a URL without its password.
-func shown(setting string) string {
-	if u, err := url.Parse(setting); err == nil {
-		return u.Redacted()
-	}
-	return "(unreadable URL)"
 }
 
 // sumFacts sums up a dump by table.

@@ -12,6 +12,7 @@ import (
 	"fanfare/internal/app"
 	"fanfare/internal/fault"
 	"fanfare/internal/ident"
+	"fanfare/internal/secret"
 	"fanfare/internal/store"
 )
 
@@ -84,7 +85,7 @@ func (m *mover) checkForeign(ctx context.Context, f files) error {
 		if own[file{workspace, sum}] {
 			return nil
 		}
-		return fault.New(fault.InvalidState, "The destination "+shown(m.To.Assets)+" has files of assets that the source does not have, and a server would delete them. Name an empty folder or another prefix with --to-assets.")
+		return fault.New(fault.InvalidState, "The destination "+secret.RedactSetting(m.To.Assets)+" has files of assets that the source does not have, and a server would delete them. Name an empty folder or another prefix with --to-assets.")
 	})
 }
 

@@ -20,6 +20,7 @@ import (
 
 	"fanfare/internal/fault"
 	"fanfare/internal/seal"
+	"fanfare/internal/secret"
 	"fanfare/internal/store"
 	"fanfare/internal/store/postgres"
 	"fanfare/internal/store/sqlite"
@@ -148,7 +149,7 @@ func (m *mover) run(ctx context.Context) (err error) {
 // occupies no space for the reserve: the next server does. flag is the flag of the
 // setting.
 func (m *mover) open(ctx context.Context, setting, flag string) (s side, err error) {
-	if inPostgres(setting) {
+	if postgres.IsURL(setting) {
 		var e *postgres.Engine
 		e, err = postgres.Open(ctx, setting, postgres.Options{Exclusive: true})
 		s.engine = e
@@ -157,7 +158,7 @@ func (m *mover) open(ctx context.Context, setting, flag string) (s side, err err
 		e, err = sqlite.Open(setting, sqlite.Options{})
 		s.engine = e
 	}
-	if errors.Is(err, store.ErrUnavailable) && inPostgres(setting) {
+	if errors.Is(err, store.ErrUnavailable) && postgres.IsURL(setting) {
 		err = fmt.Errorf("%w: start the database, or correct %s", err, flag)
 	}
 	if err != nil {
@@ -165,10 +166,6 @@ func (m *mover) open(ctx context.Context, setting, flag string) (s side, err err
 	}
 	s.db = store.New(s.engine, 0, m.Now, m.Random)
 	return s, nil
-}
-
-func inPostgres(setting string) bool {
-	return strings.HasPrefix(setting, "postgres://") || strings.HasPrefix(setting, "postgresql://")
 }
 
 // readSource checks the source and sums up its records.
@@ -267,9 +264,9 @@ func (m *mover) start(ctx context.Context, source string, facts facts, files fil
 	}
 	switch {
 	case errors.Is(err, store.ErrNotEmpty):
-		return fault.New(fault.InvalidState, "The destination "+shown(m.To.Store)+" is not empty. "+m.emptyFix())
+		return fault.New(fault.InvalidState, "The destination "+secret.RedactSetting(m.To.Store)+" is not empty. "+m.emptyFix())
 	case errors.Is(err, store.ErrOtherCopy):
-		return fault.New(fault.InvalidState, "The destination "+shown(m.To.Store)+" has an unfinished copy of another installation, of this one before it was used again, or with other settings. "+m.emptyFix())
+		return fault.New(fault.InvalidState, "The destination "+secret.RedactSetting(m.To.Store)+" has an unfinished copy of another installation, of this one before it was used again, or with other settings. "+m.emptyFix())
 	case err != nil:
 		return err
 	}
@@ -278,7 +275,7 @@ func (m *mover) start(ctx context.Context, source string, facts facts, files fil
 
 // emptyFix says how to get an empty destination.
 func (m *mover) emptyFix() string {
-	if inPostgres(m.To.Store) {
+	if postgres.IsURL(m.To.Store) {
 		return "Create another database with `CREATE DATABASE … OWNER …` and name it with --to-store, or drop this one and create it again."
 	}
 	return "Choose another folder with --to-data, or move this one away."

@@ -38,3 +38,12 @@ func RedactURL(raw string) string {
 	}
 	return scheme + "://" + authority + secretParameter.ReplaceAllString(rest, "${1}"+concealed)
 }
+
+// RedactSetting is RedactURL for a setting that may also be a path, which it
+// returns as it is.
+func RedactSetting(raw string) string {
+	if !strings.Contains(raw, "@") && !strings.Contains(raw, "://") {
+		return raw
+	}
+	return RedactURL(raw)
+}

@@ -30,4 +30,9 @@ func TestRedactURL(t *testing.T) {
 			t.Errorf("%s: got %s want %s", raw, got, want)
 		}
 	}
+	for raw, want := range map[string]string{"/var/lib/assets": "/var/lib/assets", "s3://key:pass@bucket/a": "s3://key:xxxxx@bucket/a"} {
+		if got := secret.RedactSetting(raw); got != want {
+			t.Errorf("%s: got %s want %s", raw, got, want)
+		}
+	}
 }

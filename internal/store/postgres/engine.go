@@ -8,6 +8,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -52,6 +53,11 @@ var (
 	beginAsync    = []string{"begin", "set local synchronous_commit = off"}
 	beginSnapshot = []string{"begin read only isolation level repeatable read"}
 )
+
+// IsURL reports whether a store setting names a PostgreSQL database.
+func IsURL(setting string) bool {
+	return strings.HasPrefix(setting, "postgres://") || strings.HasPrefix(setting, "postgresql://")
+}
 
 // Engine implements store.Engine on a PostgreSQL database.
 type Engine struct {
