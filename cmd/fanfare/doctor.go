@@ -17,7 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"fanfare/internal/app"
+	"fanfare/internal/assetfiles"
 	"fanfare/internal/config"
 	"fanfare/internal/control"
 	"fanfare/internal/datadir"
@@ -146,7 +146,7 @@ func (d *doctor) examine(cmd *cobra.Command) {
 func (d *doctor) assets(ctx context.Context, folder string) {
 	if strings.Contains(folder, "://") {
 		if d.settings.CheckAssets() == nil { // else reported as "security"
-			d.addFindings("assets", []error{app.CheckFiles(ctx, folder, now, rand.Reader)}, "the bucket can be written, listed and read")
+			d.addFindings("assets", []error{assetfiles.Check(ctx, folder, now, rand.Reader)}, "the bucket can be written, listed and read")
 		}
 		return
 	}

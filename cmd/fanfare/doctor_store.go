@@ -13,6 +13,7 @@ import (
 	"fanfare/internal/app"
 	"fanfare/internal/asset"
 	"fanfare/internal/asset/s3"
+	"fanfare/internal/assetfiles"
 	"fanfare/internal/datadir"
 	"fanfare/internal/ident"
 	"fanfare/internal/seal"
@@ -121,7 +122,7 @@ func examineFiles(ctx context.Context, db *store.DB, setting string) finding {
 	if !s3.IsLocation(setting) {
 		return examineAssets(ctx, db, lazyFolder(setting))
 	}
-	files, err := app.OpenFiles(setting, "", now, rand.Reader)
+	files, err := assetfiles.Open(setting, "", now, rand.Reader)
 	if err != nil {
 		return finding{"asset files", failure, err.Error()}
 	}

@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"fanfare/internal/app"
 	"fanfare/internal/asset/s3"
+	"fanfare/internal/assetfiles"
 	"fanfare/internal/backup"
 	"fanfare/internal/datadir"
 	"fanfare/internal/factsdb"
@@ -105,7 +105,7 @@ func undoRestore(dir *datadir.Dir, kept []datadir.Retired) error {
 
 // checkFiles returns an error if the bucket of assets cannot be used.
 func (c *cli) checkFiles(ctx context.Context, dir *datadir.Dir) error {
-	err := app.CheckFiles(ctx, c.assetsSetting(dir), now, rand.Reader)
+	err := assetfiles.Check(ctx, c.assetsSetting(dir), now, rand.Reader)
 	if _, refused := errors.AsType[*s3.RefusedError](err); refused {
 		return configError{err}
 	}
@@ -118,7 +118,7 @@ func (c *cli) fill(cmd *cobra.Command, dir *datadir.Dir, e store.Engine, file st
 	if err := c.checkFiles(cmd.Context(), dir); err != nil {
 		return s, nil, err
 	}
-	files, err := app.OpenFiles(c.assetsSetting(dir), "", now, rand.Reader)
+	files, err := assetfiles.Open(c.assetsSetting(dir), "", now, rand.Reader)
 	if err != nil {
 		return s, nil, configError{err}
 	}

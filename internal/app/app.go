@@ -18,6 +18,7 @@ import (
 	"fanfare/internal/adplatform/registry"
 	"fanfare/internal/analytics"
 	"fanfare/internal/asset"
+	"fanfare/internal/assetfiles"
 	"fanfare/internal/audience"
 	"fanfare/internal/campaign"
 	"fanfare/internal/connection"
@@ -117,7 +118,7 @@ type App struct {
 	Accounts  *account.Service
 	Campaigns *campaign.Service
 	Assets    *asset.Service
-	Files     Files
+	Files     assetfiles.Files
 	Creatives *creative.Service
 	Providers *provider.Service
 	Audiences *audience.Service
@@ -136,7 +137,7 @@ type App struct {
 	Facts            metrics.Engine
 	FactsFile        *factsfile.File
 	FactsReplacement factsfile.Replacement
-	Uploads          Files
+	Uploads          assetfiles.Files
 	Connections      *connection.Service
 	Platforms        *registry.Registry
 	Analytics        *analytics.Service
@@ -264,7 +265,7 @@ func (a *App) build(ctx context.Context) error {
 // buildSlices creates the slices, each before those that use it.
 func (a *App) buildSlices(ctx context.Context) (err error) {
 	c := a.config
-	if err := CheckFiles(ctx, c.Assets, c.Now, c.Random); err != nil {
+	if err := assetfiles.Check(ctx, c.Assets, c.Now, c.Random); err != nil {
 		return err
 	}
 	a.buildAnalytics()
@@ -278,7 +279,7 @@ func (a *App) buildSlices(ctx context.Context) (err error) {
 	if err := a.buildIngest(); err != nil {
 		return err
 	}
-	if a.Files, err = OpenFiles(c.Assets, "", c.Now, c.Random); err != nil {
+	if a.Files, err = assetfiles.Open(c.Assets, "", c.Now, c.Random); err != nil {
 		return err
 	}
 	a.Assets = asset.New(a.DB.Assets(), a.Files, a.Keyring.Sealer, a.Accounts.Founder, c.MaxAssetBytes, c.Now, c.Random)

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"fanfare/internal/analytics"
+	"fanfare/internal/assetfiles"
 	"fanfare/internal/factsdb"
 	"fanfare/internal/factsfile"
 	"fanfare/internal/ident"
@@ -59,7 +60,7 @@ func (a *App) buildAnalytics() {
 // buildIngest creates the import of own data, the last user of facts.
 func (a *App) buildIngest() (err error) {
 	c := a.config
-	if a.Uploads, err = OpenFiles(c.Assets, ImportFiles, c.Now, c.Random); err != nil {
+	if a.Uploads, err = assetfiles.Open(c.Assets, assetfiles.Imports, c.Now, c.Random); err != nil {
 		return err
 	}
 	spool := filepath.Join(c.Facts, "spool")

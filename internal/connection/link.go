@@ -263,8 +263,8 @@ const maxOwed = 100
 func (l *Link) detach(was ident.ID) {
 	l.Private.takeOwed(was)
 	if l.Unconfirmed() {
-		owed := append(l.Private.OwedTo, Owed{Record: was, Enable: *l.Wanted})
-		l.Private.OwedTo = owed[max(0, len(owed)-maxOwed):]
+		l.Private.OwedTo = append(l.Private.OwedTo, Owed{Record: was, Enable: *l.Wanted})
+		l.Private.OwedTo = l.Private.OwedTo[max(0, len(l.Private.OwedTo)-maxOwed):]
 	}
 	l.Push, l.PushError, l.Wanted = nil, nil, nil
 }

@@ -32,9 +32,9 @@ func (s *syncFixture) patch(v any) *storetest.Answer {
 	return s.Answer(s.connections.Update(s.t.Context(), s.Cause(), ident.ID(s.id), record.Match{}, storetest.Sent(s.t, v)))
 }
 
-func (s *syncFixture) reconnect(v any, match ...string) *storetest.Answer {
+func (s *syncFixture) reconnect(v any) *storetest.Answer {
 	s.t.Helper()
-	return s.Answer(s.connections.Reconnect(s.t.Context(), s.Cause(), ident.ID(s.id), record.ParseMatch(match), s.options(v), home))
+	return s.Answer(s.connections.Reconnect(s.t.Context(), s.Cause(), ident.ID(s.id), record.Match{}, s.options(v), home))
 }
 
 func (s *syncFixture) disconnect(purge bool) *storetest.Answer {
@@ -42,9 +42,9 @@ func (s *syncFixture) disconnect(purge bool) *storetest.Answer {
 }
 
 // request asks for a sync.
-func (s *syncFixture) request(v any, match ...string) *storetest.Answer {
+func (s *syncFixture) request(v any) *storetest.Answer {
 	s.t.Helper()
-	return s.Answer(s.connections.Sync(s.t.Context(), s.Cause(), ident.ID(s.id), record.ParseMatch(match), s.options(v)))
+	return s.Answer(s.connections.Sync(s.t.Context(), s.Cause(), ident.ID(s.id), record.Match{}, s.options(v)))
 }
 
 func (s *syncFixture) cancel(run ident.ID) *storetest.Answer {
@@ -52,9 +52,9 @@ func (s *syncFixture) cancel(run ident.ID) *storetest.Answer {
 }
 
 // links takes a request to link or unlink what the connection has.
-func (s *syncFixture) links(v any, match ...string) *storetest.Answer {
+func (s *syncFixture) links(v any) *storetest.Answer {
 	s.t.Helper()
-	answer, err := s.connections.Link(s.t.Context(), s.Cause(), ident.ID(s.id), record.ParseMatch(match), s.options(v))
+	answer, err := s.connections.Link(s.t.Context(), s.Cause(), ident.ID(s.id), record.Match{}, s.options(v))
 	return s.Answer(record.Doc{JSON: answer}, err)
 }
 

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"fanfare/internal/app"
+	"fanfare/internal/assetfiles"
 	"fanfare/internal/fault"
 	"fanfare/internal/ident"
 	"fanfare/internal/secret"
@@ -40,22 +40,22 @@ func (m *mover) noteFiles(c store.Chunk) {
 type files struct {
 	// same says that both sides use the same files.
 	same                             bool
-	from, to, fromUploads, toUploads app.Files
+	from, to, fromUploads, toUploads assetfiles.Files
 }
 
 // openFiles opens the files of both sides.
 func (m *mover) openFiles(ctx context.Context) (f files, err error) {
 	f.same = m.From.Assets == m.To.Assets
 	for _, setting := range []string{m.From.Assets, m.To.Assets} {
-		if err := app.CheckFiles(ctx, setting, m.Now, m.Random); err != nil {
+		if err := assetfiles.Check(ctx, setting, m.Now, m.Random); err != nil {
 			return f, err
 		}
 	}
 	for _, one := range []struct {
-		files        *app.Files
+		files        *assetfiles.Files
 		setting, sub string
-	}{{&f.from, m.From.Assets, ""}, {&f.to, m.To.Assets, ""}, {&f.fromUploads, m.From.Assets, app.ImportFiles}, {&f.toUploads, m.To.Assets, app.ImportFiles}} {
-		if *one.files, err = app.OpenFiles(one.setting, one.sub, m.Now, m.Random); err != nil {
+	}{{&f.from, m.From.Assets, ""}, {&f.to, m.To.Assets, ""}, {&f.fromUploads, m.From.Assets, assetfiles.Imports}, {&f.toUploads, m.To.Assets, assetfiles.Imports}} {
+		if *one.files, err = assetfiles.Open(one.setting, one.sub, m.Now, m.Random); err != nil {
 			return f, errors.Join(err, f.close())
 		}
 	}
@@ -63,7 +63,7 @@ func (m *mover) openFiles(ctx context.Context) (f files, err error) {
 }
 
 func (f files) close() (err error) {
-	for _, one := range []app.Files{f.from, f.to, f.fromUploads, f.toUploads} {
+	for _, one := range []assetfiles.Files{f.from, f.to, f.fromUploads, f.toUploads} {
 		if one != nil {
 			err = errors.Join(err, one.Close())
 		}
@@ -109,7 +109,7 @@ func (m *mover) copyFiles(ctx context.Context, f files) error {
 	return nil
 }
 
-func (m *mover) copyFile(ctx context.Context, from, to app.Files, one file) error {
+func (m *mover) copyFile(ctx context.Context, from, to assetfiles.Files, one file) error {
 	if there, err := hasFile(ctx, to, one); there || err != nil {
 		return err
 	}
@@ -128,7 +128,7 @@ func (m *mover) copyFile(ctx context.Context, from, to app.Files, one file) erro
 }
 
 // hasFile reports whether a file is there and has the bytes of its hash.
-func hasFile(ctx context.Context, files app.Files, one file) (bool, error) {
+func hasFile(ctx context.Context, files assetfiles.Files, one file) (bool, error) {
 	if err := ctx.Err(); err != nil {
 		return false, err
 	}
@@ -158,7 +158,7 @@ func (m *mover) checkFiles(ctx context.Context, f files) error {
 	}
 	uploads := Check{Part: "files", Name: "uploads"}
 	for _, one := range m.uploads {
-		for files, n := range map[app.Files]*int64{f.fromUploads: &uploads.Rows, f.toUploads: &uploads.CopyRows} {
+		for files, n := range map[assetfiles.Files]*int64{f.fromUploads: &uploads.Rows, f.toUploads: &uploads.CopyRows} {
 			there, err := hasFile(ctx, files, one)
 			if err != nil {
 				return err

@@ -53,8 +53,10 @@ func TestPutRules(t *testing.T) {
 	w := storetest.NewFixture(t, sqlitetest.Open(t))
 	friday := day(t, "2026-11-13")
 	list := []rates.Rate{
-		{Date: friday, Currency: "EUR", PerEuro: 1}, {Date: friday, Currency: "???", PerEuro: 1},
-		{Date: friday, Currency: "USD"}, {Date: friday, Currency: "USD", PerEuro: 1},
+		{Date: friday, Currency: "EUR", PerEuro: 1},
+		{Date: friday, Currency: "???", PerEuro: 1},
+		{Date: friday, Currency: "USD"},
+		{Date: friday, Currency: "USD", PerEuro: 1},
 	}
 	_, err := w.Rates().Put(t.Context(), w.Cause(), "", list)
 	want := []string{"rates[0].currency invalid_value", "rates[1].currency invalid_value", "rates[2].rate invalid_value", "rates[3] duplicate_item"}

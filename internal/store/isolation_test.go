@@ -29,7 +29,7 @@ func openPostgres(t *testing.T) store.Engine {
 
 // countRows counts rows of a table in the scope of ctx, all of them or those of
 // other workspaces.
-func countRows(t *testing.T, ctx context.Context, e store.Engine, table, where string, args ...any) int64 {
+func countRows(ctx context.Context, t *testing.T, e store.Engine, table, where string, args ...any) int64 {
 	t.Helper()
 	rows, err := e.Query(ctx, `SELECT count(*) FROM `+table+where, args...)
 	if err != nil {
@@ -75,20 +75,20 @@ func TestIsolation(t *testing.T) {
 		if !forced[table] {
 			t.Errorf("%s has no row-level security", table)
 		}
-		if n := countRows(t, t.Context(), e, table, ""); n != 0 {
+		if n := countRows(t.Context(), t, e, table, ""); n != 0 {
 			t.Errorf("%s: got %d rows without a scope", table, n)
 		}
 		for _, workspace := range []ident.ID{w.Workspace, other} {
 			in := store.Within(t.Context(), workspace)
-			own := countRows(t, all, e, table, ` WHERE `+key+` = $1`, string(workspace))
+			own := countRows(all, t, e, table, ` WHERE `+key+` = $1`, string(workspace))
 			shared := int64(0)
 			if table == "model_provider" {
-				shared = countRows(t, all, e, table, ` WHERE workspace_id = ''`)
+				shared = countRows(all, t, e, table, ` WHERE workspace_id = ''`)
 			}
-			if n := countRows(t, in, e, table, ""); n != own+shared {
+			if n := countRows(in, t, e, table, ""); n != own+shared {
 				t.Errorf("%s: got %d rows within %s want %d", table, n, workspace, own+shared)
 			}
-			before := countRows(t, all, e, table, ` WHERE `+key+` <> $1`, string(workspace))
+			before := countRows(all, t, e, table, ` WHERE `+key+` <> $1`, string(workspace))
 			err := e.Write(in, func(tx store.Tx) error {
 				_, err := tx.Exec(`DELETE FROM ` + table)
 				if err != nil && !strings.Contains(err.Error(), "foreign key") {
@@ -96,7 +96,7 @@ func TestIsolation(t *testing.T) {
 				}
 				return fmt.Errorf("undo")
 			})
-			if after := countRows(t, all, e, table, ` WHERE `+key+` <> $1`, string(workspace)); err == nil || after != before {
+			if after := countRows(all, t, e, table, ` WHERE `+key+` <> $1`, string(workspace)); err == nil || after != before {
 				t.Errorf("%s: got %d rows of others want %d", table, after, before)
 			}
 		}

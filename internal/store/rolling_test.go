@@ -182,7 +182,7 @@ func TestContractLast(t *testing.T) {
 	if done, err := store.Contract(t.Context(), e, now); err != nil || !slices.Equal(done, left.Contract) {
 		t.Errorf("applied %v: %v", done, err)
 	}
-	if n := countRows(t, t.Context(), e, "pg_class", ` WHERE relname = 'campaign' AND relforcerowsecurity`); n != 1 {
+	if n := countRows(t.Context(), t, e, "pg_class", ` WHERE relname = 'campaign' AND relforcerowsecurity`); n != 1 {
 		t.Error("the step that contracts was not run")
 	}
 	if diff := cmp.Diff(straight, schema(t, e)); diff != "" {

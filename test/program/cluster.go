@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -68,7 +69,7 @@ func StartCluster(t testing.TB, o ClusterOptions) *Cluster {
 	for i := range o.Nodes {
 		node := o.Options
 		node.Data = filepath.Join(o.Data, fmt.Sprintf("node%d", i+1))
-		node.Env = append(shared[:len(shared):len(shared)], "FANFARE_LISTEN=127.0.0.1:"+ports[i])
+		node.Env = slices.Concat(shared, []string{"FANFARE_LISTEN=127.0.0.1:" + ports[i]})
 		c.Nodes = append(c.Nodes, Launch(t, node))
 		if i == 0 {
 			c.Nodes[0].waitUntilReady() // it creates the tables and the master key

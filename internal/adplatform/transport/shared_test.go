@@ -127,8 +127,9 @@ func (p *sharedPlatform) node(name string, s transport.BudgetStore, perSecond fl
 // mostWithin returns the largest number of calls in any window of a length.
 func mostWithin(calls []time.Time, length time.Duration) (most int) {
 	for i := range calls {
-		n := 0
-		for n = i; n < len(calls) && calls[n].Sub(calls[i]) < length; n++ {
+		n := i
+		for n < len(calls) && calls[n].Sub(calls[i]) < length {
+			n++
 		}
 		most = max(most, n-i)
 	}

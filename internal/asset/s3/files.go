@@ -142,10 +142,8 @@ func (f *Files) Put(workspace ident.ID, sum string, b []byte) error {
 		return err
 	}
 	for _, v := range older {
-		// The bytes are stored. An object that stays goes with the next Put, or
-		// with the file.
 		if f.objects.remove(v.key) != nil {
-			break
+			return nil //nolint:nilerr // the bytes are stored; an object that stays goes with the next Put, or with the file
 		}
 	}
 	return nil
@@ -251,7 +249,7 @@ func (f *Files) Old(ctx context.Context, before time.Time, each func(workspace i
 		_, sum, _ := strings.Cut(rest, "/")
 		path, err := asset.FilePath(ident.ID(workspace), sum)
 		if err != nil || path != file || !newest.Before(before) {
-			return nil // no file of ours, or not old
+			return nil //nolint:nilerr // no file of ours, or not old
 		}
 		return each(ident.ID(workspace), sum)
 	}

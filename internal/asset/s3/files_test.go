@@ -299,9 +299,9 @@ func TestInterleavings(t *testing.T) {
 // next returns the choices after these in the order of all, nil after the last.
 func next(choices, options []int) []int {
 	taken := slices.Concat(choices, make([]int, len(options)-len(choices)))
-	for last := len(taken) - 1; last >= 0; last-- {
-		if taken[last]+1 < options[last] {
-			return append(slices.Clone(taken[:last]), taken[last]+1)
+	for last, choice := range slices.Backward(taken) {
+		if choice+1 < options[last] {
+			return slices.Concat(taken[:last], []int{choice + 1})
 		}
 	}
 	return nil

@@ -57,23 +57,23 @@ func TestEmptyPartitionsAreDropped(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{"metrics_base_2021_02", "metrics_base_2026_03"}
-	if got := partitions(t, ctx, url, "metrics_base"); !slices.Equal(got, want) {
+	if got := partitions(ctx, t, url, "metrics_base"); !slices.Equal(got, want) {
 		t.Errorf("got %v want %v", got, want)
 	}
 	write(other, batch("wks_one", "", old))
-	if got := partitions(t, ctx, url, "metrics_base"); len(got) != 3 {
+	if got := partitions(ctx, t, url, "metrics_base"); len(got) != 3 {
 		t.Errorf("got %v want the old month again", got)
 	}
 	if err := one.DropEmptyPartitions(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if got := partitions(t, ctx, url, "metrics_day"); len(got) != 3 {
+	if got := partitions(ctx, t, url, "metrics_day"); len(got) != 3 {
 		t.Errorf("got %v want all months with facts", got)
 	}
 }
 
 // partitions returns the names of a table's partitions.
-func partitions(t *testing.T, ctx context.Context, url, table string) (list []string) {
+func partitions(ctx context.Context, t *testing.T, url, table string) (list []string) {
 	t.Helper()
 	c, err := pgx.Connect(ctx, url)
 	if err != nil {

@@ -1,4 +1,6 @@
-package app
+// Package assetfiles opens the files that an assets setting names, in a folder or
+// in a bucket.
+package assetfiles
 
 import (
 	"context"
@@ -17,12 +19,12 @@ type Files interface {
 	io.Closer
 }
 
-// ImportFiles is the folder of uploads below that of assets.
-const ImportFiles = "imports"
+// Imports is the folder of uploads below that of assets.
+const Imports = "imports"
 
-// OpenFiles opens the files of an assets setting, a folder or an s3:// URL. sub
-// is a folder below it, or empty. A bucket is not called; CheckFiles does that.
-func OpenFiles(setting, sub string, now func() time.Time, random io.Reader) (Files, error) {
+// Open opens the files of an assets setting, a folder or an s3:// URL. sub
+// is a folder below it, or empty. A bucket is not called; Check does that.
+func Open(setting, sub string, now func() time.Time, random io.Reader) (Files, error) {
 	if s3.IsLocation(setting) {
 		at, err := s3.ParseLocation(setting)
 		if err != nil {
@@ -41,9 +43,9 @@ func OpenFiles(setting, sub string, now func() time.Time, random io.Reader) (Fil
 	return f, nil
 }
 
-// CheckFiles returns an error with the fix if the bucket of an assets setting
+// Check returns an error with the fix if the bucket of an assets setting
 // cannot be used. A folder is checked when it is opened.
-func CheckFiles(ctx context.Context, setting string, now func() time.Time, random io.Reader) error {
+func Check(ctx context.Context, setting string, now func() time.Time, random io.Reader) error {
 	if !s3.IsLocation(setting) {
 		return nil
 	}
