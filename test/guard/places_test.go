@@ -218,7 +218,7 @@ func TestR9WaitingTakesNoPlace(t *testing.T) {
 // and no pause is refused.
 func TestDrillPlaces(t *testing.T) {
 	const each = 12
-	rounds := 20
+	rounds := 8
 	if fullDrill {
 		rounds = 500
 	}
