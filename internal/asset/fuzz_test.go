@@ -24,7 +24,7 @@ func FuzzSanitize(f *testing.F) {
 		if pixels(b) > 1<<20 {
 			t.Skip("a picture this large would only take time")
 		}
-		p, err := Sanitize(b)
+		p, err := Sanitize(t.Context(), b)
 		if err != nil {
 			var refused *RejectedImageError
 			if !errors.As(err, &refused) || refused.Detail.Message == "" {
@@ -35,7 +35,7 @@ func FuzzSanitize(f *testing.F) {
 		if int64(p.Width)*int64(p.Height) > MaxPixels || len(p.Bytes) > maxEncoded || len(p.Bytes) == 0 {
 			t.Fatalf("got %d by %d in %d bytes", p.Width, p.Height, len(p.Bytes))
 		}
-		again, err := Sanitize(p.Bytes)
+		again, err := Sanitize(t.Context(), p.Bytes)
 		if err != nil || again.MIMEType != p.MIMEType || again.Width != p.Width || again.Height != p.Height {
 			t.Fatalf("got %s of %d by %d, %v, the second time; want %s of %d by %d", again.MIMEType, again.Width, again.Height, err, p.MIMEType, p.Width, p.Height)
 		}

@@ -76,7 +76,7 @@ func (s *Service) sanitize(ctx context.Context, workspace ident.ID, b []byte) (P
 		return Picture{}, err
 	}
 	defer leave()
-	return Sanitize(b)
+	return Sanitize(ctx, b)
 }
 
 // Store stores a safe image: a result of Sanitize, or a generated one. A

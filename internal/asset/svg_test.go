@@ -61,7 +61,7 @@ func TestSVG(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			p, err := Sanitize(drawn(tt.in))
+			p, err := Sanitize(t.Context(), drawn(tt.in))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -142,7 +142,7 @@ func TestSVGRefuses(t *testing.T) {
 		"too large":            []byte(`<svg xmlns="http://www.w3.org/2000/svg" width="100000" height="100000"/>`),
 	} {
 		var refused *RejectedImageError
-		if p, err := Sanitize(file); !errors.As(err, &refused) {
+		if p, err := Sanitize(t.Context(), file); !errors.As(err, &refused) {
 			t.Errorf("%s: got %.200s, %v, want it refused", name, p.Bytes, err)
 		}
 	}
@@ -162,7 +162,7 @@ func TestSVGSize(t *testing.T) {
 		`viewBox="0 0 0 10"`:                            {0, 0},
 		``:                                              {0, 0},
 	} {
-		p, err := Sanitize([]byte(`<?xml version="1.0" encoding="UTF-8"?><!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "http://www.w3.org/Graphics/SVG/1.1/DTD/svg11.dtd"><svg xmlns="http://www.w3.org/2000/svg" ` + attributes + `/>`))
+		p, err := Sanitize(t.Context(), []byte(`<?xml version="1.0" encoding="UTF-8"?><!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "http://www.w3.org/Graphics/SVG/1.1/DTD/svg11.dtd"><svg xmlns="http://www.w3.org/2000/svg" `+attributes+`/>`))
 		if err != nil || p.Width != want[0] || p.Height != want[1] {
 			t.Errorf("%s: got %d by %d, %v want %v", attributes, p.Width, p.Height, err, want)
 		}
