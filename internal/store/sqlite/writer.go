@@ -45,8 +45,6 @@ type request struct {
 	urgent, again bool
 }
 
-var requests = sync.Pool{New: func() any { return &request{outcome: make(chan error, 1)} }}
-
 // writer is the only goroutine that writes. It commits all waiting requests in
 // one transaction.
 type writer struct {
@@ -54,6 +52,8 @@ type writer struct {
 	conn     *conn
 	watchers []store.Watcher
 	queue    chan *request
+	// requests are those that can be used again.
+	requests sync.Pool
 	gate     sync.RWMutex
 	stopped  bool
 	done     chan struct{}
@@ -73,6 +73,7 @@ func newWriter(e *Engine, c *conn, maxBatch int, r *reserve) *writer {
 	w := &writer{
 		engine: e, conn: c, maxBatch: maxBatch, checkpointAt: checkpointFrames, reserve: r,
 		queue: make(chan *request, queueLength), done: make(chan struct{}), owned: owned{restarts: true, logLacksID: true},
+		requests: sync.Pool{New: func() any { return &request{outcome: make(chan error, 1)} }},
 	}
 	go w.loop()
 	return w
@@ -82,16 +83,16 @@ func (w *writer) writeTx(ctx context.Context, fn func(store.Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	r := requests.Get().(*request)
+	r := w.requests.Get().(*request)
 	r.ctx, r.fn, r.urgent = ctx, fn, store.Urgent(ctx)
 	r.state.Store(waiting)
 	if err := w.enqueue(ctx, r); err != nil {
-		r.recycle()
+		w.recycle(r)
 		return err
 	}
 	select {
 	case err := <-r.outcome:
-		r.recycle()
+		w.recycle(r)
 		return err
 	case <-ctx.Done():
 	}
@@ -99,7 +100,7 @@ func (w *writer) writeTx(ctx context.Context, fn func(store.Tx) error) error {
 		return ctx.Err()
 	}
 	err := <-r.outcome
-	r.recycle()
+	w.recycle(r)
 	return err
 }
 
@@ -117,9 +118,9 @@ func (w *writer) enqueue(ctx context.Context, r *request) error {
 	}
 }
 
-func (r *request) recycle() {
+func (w *writer) recycle(r *request) {
 	r.ctx, r.fn, r.err, r.topics, r.urgent, r.again = nil, nil, nil, nil, false, false
-	requests.Put(r)
+	w.requests.Put(r)
 }
 
 // stop returns when all waiting requests are written.
