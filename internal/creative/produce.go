@@ -43,7 +43,7 @@ func (s *Service) writeVariants(ctx context.Context, cause record.Cause, c *Crea
 	if err := s.addReferences(ctx, c, b); err != nil {
 		return o, err
 	}
-	result, err := work.Write(ctx, b)
+	result, err := s.writeText(ctx, c.WorkspaceID, b, work)
 	if result != nil {
 		o.result = result
 		o.usage.Add(result.Usage)
@@ -70,6 +70,19 @@ func (s *Service) writeVariants(ctx context.Context, cause record.Cause, c *Crea
 		o.variants = append(o.variants, v)
 	}
 	return o, selectPrimary(o.variants, result.Dropped)
+}
+
+// writeText asks the provider for texts. The built-in one writes when its turn
+// has come: an ordinary prompt takes a millisecond, a hostile one hundreds.
+func (s *Service) writeText(ctx context.Context, workspace ident.ID, b *Brief, work OpenProvider) (*Result, error) {
+	if work.Quick {
+		leave, err := s.texts.Take(ctx, workspace, maxWait)
+		if err != nil {
+			return nil, err
+		}
+		defer leave()
+	}
+	return work.Write(ctx, b)
 }
 
 // checkModelBudget returns a failure if the workspace's budget does not allow the

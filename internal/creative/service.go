@@ -27,8 +27,8 @@ type Service struct {
 	// running has the generations of this process by id, so that Archive can
 	// stop them.
 	running sync.Map
-	// pictures limits the concurrent drawing of pictures.
-	pictures *fairqueue.Queue
+	// pictures and texts limit the concurrent work of the built-in generator.
+	pictures, texts *fairqueue.Queue
 }
 
 // Deps are the dependencies of a Service.
@@ -52,8 +52,12 @@ func New(d Deps) *Service {
 	// One more than cores: generations are work in the background, which leaves
 	// a place unused.
 	pictures := fairqueue.Limits{Work: "pictures", Running: runtime.GOMAXPROCS(0) + 1}
-	return &Service{Deps: d, pictures: fairqueue.New(pictures, d.Founder)}
+	texts := fairqueue.Limits{Work: "texts of the built-in generator", Running: max(runtime.GOMAXPROCS(0), 2), PerWorkspace: 128}
+	return &Service{Deps: d, pictures: fairqueue.New(pictures, d.Founder), texts: fairqueue.New(texts, d.Founder)}
 }
+
+// maxWait is how long a text waits for its turn.
+const maxWait = 20 * time.Second
 
 // Upload is a creative with the caller's own content.
 type Upload struct {

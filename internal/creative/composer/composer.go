@@ -52,7 +52,9 @@ func (c *Composer) Write(ctx context.Context, b *creative.Brief) (*creative.Resu
 		return nil, creative.Fail(creative.FailRefused, false, "the prompt has no words that can be used in an ad: name the product, what it is and what speaks for it, and check that the banned words and the negative prompt leave something to say")
 	}
 	result := &creative.Result{Language: tag, Model: Model}
-	drafts(b, author, bar.gate, result)
+	if err := drafts(ctx, b, author, bar.gate, result); err != nil {
+		return nil, err
+	}
 	if len(result.Drafts) == 0 {
 		return nil, creative.Fail(creative.FailRefused, false, "the prompt gives no text that fits the channels: %s", strings.Join(result.Dropped, "; "))
 	}
@@ -81,8 +83,8 @@ const (
 	alike = 0.5
 )
 
-// drafts writes all variants.
-func drafts(b *creative.Brief, a author, g *gate, result *creative.Result) {
+// drafts writes all variants. It stops when ctx ends.
+func drafts(ctx context.Context, b *creative.Brief, a author, g *gate, result *creative.Result) error {
 	kept := map[string][]grams{}
 	randoms := map[string]*rand.Rand{}
 	for i, channel := range b.Channels {
@@ -93,6 +95,9 @@ func drafts(b *creative.Brief, a author, g *gate, result *creative.Result) {
 		made := map[string]grams{}
 		var why string
 		for _, channel := range b.Channels {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
 			text, g, reason := attempt(a, g, channel, variant, kept[channel], randoms[channel])
 			if reason != "" {
 				why = reason
@@ -110,6 +115,7 @@ func drafts(b *creative.Brief, a author, g *gate, result *creative.Result) {
 		}
 		result.Drafts = append(result.Drafts, draft)
 	}
+	return nil
 }
 
 // attempt writes one channel until it differs from the variants before.

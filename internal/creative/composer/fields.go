@@ -432,12 +432,9 @@ func (w *writer) paths(l policy.Limit) []string {
 	candidates := slices.Concat(w.f.forms, []string{outsideFacts(lastTwo(strings.Fields(product)), product), outsideFacts(headOf(product), product)})
 	for _, group := range [][]string{candidates, {w.f.occasion, place, audience}} {
 		for _, text := range group {
-			// A path has no signs, so that a fact in it would be another.
-			if len(atoms(text)) > 0 {
-				continue
-			}
 			path := strings.Join(strings.FieldsFunc(strings.ToLower(text), notWord), "-")
-			if path != "" && l.Length(path) <= l.Hard && !slices.Contains(list, path) {
+			// A path has no signs, so that a fact in it would be another.
+			if path != "" && l.Length(path) <= l.Hard && !slices.Contains(list, path) && len(atoms(text)) == 0 {
 				list = append(list, path)
 				break
 			}

@@ -30,12 +30,21 @@ type arranger struct {
 	// stop and comma are the script's own.
 	stop, comma string
 	bar         *bar
+	// fits has the results of fitted, parts those of pieces: a long phrase costs
+	// milliseconds, and each of up to a thousand tries needs it again.
+	fits  map[fitKey]string
+	parts map[string][]string
+}
+
+type fitKey struct {
+	phrase string
+	limit  policy.Limit
 }
 
 const mostFacts = 12
 
 func newArranger(b *creative.Brief, text, tag string, phone contact, k *bar) *arranger {
-	a := &arranger{name: plainName(b.Brand.Name), domain: domain(b.LandingURL), stop: ". ", comma: ", ", bar: k, phone: k.allowed(upperFirst(phone.clause)), calls: map[string]int{}}
+	a := &arranger{name: plainName(b.Brand.Name), domain: domain(b.LandingURL), stop: ". ", comma: ", ", bar: k, phone: k.allowed(upperFirst(phone.clause)), calls: map[string]int{}, fits: map[fitKey]string{}, parts: map[string][]string{}}
 	if k.blocks(a.name) {
 		a.name = ""
 	}
@@ -276,7 +285,10 @@ func (a *arranger) heads(l policy.Limit, all []string, n int) []string {
 	}
 	add(a.name)
 	for _, phrase := range all {
-		for _, piece := range pieces(phrase) {
+		if len(list) >= l.MinItems {
+			break
+		}
+		for _, piece := range a.pieces(phrase) {
 			if len(list) < l.MinItems {
 				add(upperFirst(piece))
 			}
@@ -287,6 +299,16 @@ func (a *arranger) heads(l policy.Limit, all []string, n int) []string {
 
 // fitted is a phrase, or as much of it as stands alone within the limit.
 func (a *arranger) fitted(phrase string, l policy.Limit) string {
+	key := fitKey{phrase, l}
+	text, known := a.fits[key]
+	if !known {
+		text = fit(phrase, l)
+		a.fits[key] = text
+	}
+	return text
+}
+
+func fit(phrase string, l policy.Limit) string {
 	l.Hard = room(l)
 	if short, ok := Shorten(phrase, l); ok {
 		if short != phrase {
@@ -306,6 +328,15 @@ func (a *arranger) fitted(phrase string, l policy.Limit) string {
 		}
 	}
 	return ""
+}
+
+func (a *arranger) pieces(phrase string) []string {
+	list, known := a.parts[phrase]
+	if !known {
+		list = pieces(phrase)
+		a.parts[phrase] = list
+	}
+	return list
 }
 
 // pieces are the parts of a phrase that a connecting word or, in scripts

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"fanfare/internal/creative"
 	"fanfare/internal/creative/policy"
@@ -323,18 +324,24 @@ func bits(m mask) int {
 // fit is the longest text of a line that has room.
 func (l *line) fit(room int, limit policy.Limit) string {
 	for _, text := range l.texts {
-		if l.length(text, limit) <= room {
+		if l.within(room, text, limit) {
 			return text
 		}
 	}
 	last := l.texts[len(l.texts)-1]
-	if l.length(last, limit) > room+12 {
+	if !l.within(room+12, last, limit) {
 		return ""
 	}
 	if text := squeezed.Replace(last); limit.Length(text) <= room {
 		return text
 	}
 	return ""
+}
+
+// within reports whether a text has room. Every letter counts at least once, so a
+// text of many times the bytes is not counted.
+func (l *line) within(room int, text string, limit policy.Limit) bool {
+	return len(text) <= utf8.UTFMax*room && l.length(text, limit) <= room
 }
 
 // length counts like the limit does; where every letter counts once, there is
