@@ -18,6 +18,7 @@ import (
 	"fanfare/internal/clock"
 	"fanfare/internal/fact"
 	"fanfare/internal/ident"
+	"fanfare/internal/metrics"
 	"fanfare/internal/metrics/duckdb"
 )
 
@@ -137,7 +138,7 @@ func metricsOf(day clock.Date, i int) [5]int64 {
 }
 
 // write stores days of a workspace as a platform's sync does.
-func (s *factGenerator) write(e *duckdb.Engine, first, last clock.Date, rows []fact.Row) []fact.Row {
+func (s *factGenerator) write(e metrics.Engine, first, last clock.Date, rows []fact.Row) []fact.Row {
 	rows = rows[:0]
 	for day := first; day <= last; day++ {
 		for i := range s.perDay {

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -70,13 +69,9 @@ func recordStatements(dir string, questions []analyticsQuery) {
 	for i := range questions {
 		q := &questions[i]
 		r.plans = nil
-		req := httptest.NewRequest(http.MethodPost, "https://localhost/v1/analytics/query", strings.NewReader(q.body))
-		req.Header.Set("Authorization", "Bearer "+q.key)
-		req.Header.Set("Content-Type", "application/json")
-		res := httptest.NewRecorder()
-		a.API.ServeHTTP(res, req)
-		if res.Code != http.StatusOK || len(r.plans) != 1 {
-			check(fmt.Errorf("%s: status %d, %d plans: %s", q.what, res.Code, len(r.plans), res.Body))
+		serveOnce(a, q.what, http.MethodPost, "/v1/analytics/query", q.key, q.body)
+		if len(r.plans) != 1 {
+			check(fmt.Errorf("%s: %d plans", q.what, len(r.plans)))
 		}
 		q.text, q.args, err = e.Explain(context.Background(), r.plans[0])
 		check(err)
@@ -174,11 +169,11 @@ func alternate(works ...func()) []time.Duration {
 	return medians
 }
 
-// printComparison prints the times of DuckDB and a server, as a ratio and as a
-// difference in milliseconds.
-func printComparison(what string, t []time.Duration) (ratio, extra float64) {
+// printComparison prints the times of a database and a server, as a ratio and as
+// a difference in milliseconds.
+func printComparison(database, what string, t []time.Duration) (ratio, extra float64) {
 	ratio, extra = float64(t[1])/float64(t[0]), ms(t[1]-t[0])
-	fmt.Printf("   %-55s DuckDB %8.2f ms, HTTPS %8.2f ms: %.2f, %+.2f ms\n", what, ms(t[0]), ms(t[1]), ratio, extra)
+	fmt.Printf("   %-55s %s %8.2f ms, HTTPS %8.2f ms: %.2f, %+.2f ms\n", what, database, ms(t[0]), ms(t[1]), ratio, extra)
 	return ratio, extra
 }
 
@@ -198,7 +193,7 @@ func benchQuery(w *factsFolder) {
 	for _, q := range questions {
 		request := post("/v1/analytics/query", q.key, q.body)
 		t := alternate(func() { direct.query(q.text, q.args) }, func() { l.send(request) })
-		ratio, extra := printComparison(q.what, t)
+		ratio, extra := printComparison("DuckDB", q.what, t)
 		if t[0] > small {
 			ratios = append(ratios, ratio)
 		} else {
@@ -215,7 +210,7 @@ func benchQuery(w *factsFolder) {
 	}, func() {
 		l.send(post("/v1/analytics/query", q.key, strings.Replace(q.body, (w.last-29).String(), first.String(), 1)))
 	})
-	printComparison("the first one, with days that were never asked for", t)
+	printComparison("DuckDB", "the first one, with days that were never asked for", t)
 	if len(ratios) > 0 {
 		worst := slices.Max(ratios)
 		printAtMost("P5 query above 10 ms over HTTPS, against DuckDB, worst", worst, 1.2, "")
@@ -245,7 +240,7 @@ func benchReports(w *factsFolder) {
 	one, two := ours.newKeepAliveConn(), facts.newKeepAliveConn()
 	defer func() { _ = errors.Join(one.c.Close(), two.c.Close()) }()
 	least := 0.0
-	for _, report := range []string{"overview", "campaigns", "channels", "creative", "audiences"} {
+	for _, report := range reports {
 		request := get(fmt.Sprintf("/v1/analytics/%s?start_date=%s&end_date=%s", report, w.first, w.last), w.large.APIKey)
 		t := alternate(func() { one.send(request) }, func() { two.send(request) })
 		ratio := float64(t[1]) / float64(t[0])

@@ -16,6 +16,9 @@
 //	P9  from start to ready, on an empty and on a large data folder
 //	P10 the same calls on ten thousand and on many records, with P9
 //	P11 three months of five sandbox accounts synced
+//	P12 the queries of P5 and the reports on PostgreSQL and ClickHouse, against
+//	    the same SQL there
+//	P13 the CPU of a request with one, two and three nodes
 //
 // creative and console have no number.
 package main
@@ -28,13 +31,15 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"fanfare/internal/metrics/clickhouse/chtest"
 )
 
 var (
 	seconds = flag.Float64("seconds", 1.5, "length of one measurement")
 	rounds  = flag.Int("rounds", 5, "alternating measurements per ratio")
 	rows    = flag.Int("rows", 1_000_000, "records for the deep list")
-	only    = flag.String("only", "", "P1 to P8, P11, creative or console; P9 and P10 together are P9")
+	only    = flag.String("only", "", "P1 to P8, P11 to P13, creative or console; P9 and P10 together are P9")
 	drill   = flag.Bool("drill", false, "measure what takes long: P9 and P10")
 	// drillRows make a data folder of more than 10 GB.
 	drillRows = flag.Int("drill-rows", 10_000_000, "records for P9 and P10")
@@ -43,6 +48,7 @@ var (
 
 func main() {
 	flag.Parse()
+	chtest.Serve()
 	if role := os.Getenv("BENCH_ROLE"); role != "" {
 		serveRole(role)
 		return
@@ -50,6 +56,7 @@ func main() {
 	dir, err := os.MkdirTemp("", "fanfare-bench-")
 	check(err)
 	defer func() { _ = os.RemoveAll(dir) }()
+	check(os.Chmod(dir, 0o711)) // PostgreSQL does not run as root
 	fmt.Printf("%-58s %10s %10s  %s\n", "", "got", "to reach", "")
 	for _, b := range []struct {
 		name string
@@ -64,6 +71,8 @@ func main() {
 		{"P5 P6 P7 P8", false, benchFacts},
 		{"P11", false, benchSync},
 		{"console", false, benchConsole},
+		{"P12", false, benchEngines},
+		{"P13", false, benchNodes},
 		{"P9", true, benchStart},
 	} {
 		names := strings.Fields(b.name)

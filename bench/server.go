@@ -106,7 +106,7 @@ func serveFanfare(l *listen.Listener, dir string, log *slog.Logger) {
 	memory.Tune()
 	cached, _ := strconv.Atoi(os.Getenv("BENCH_CACHED"))
 	batch, _ := strconv.Atoi(os.Getenv("BENCH_BATCH"))
-	a := openApp(dir, cached, batch, log, factsOnlyOption(dir, log))
+	a := openApp(dir, cached, batch, log, factsOnlyOption(dir, log), sharedOption(os.Getenv("BENCH_STORE"), os.Getenv("BENCH_METRICS")))
 	ctx, cancel := context.WithCancel(context.Background())
 	go a.Run(ctx)
 	go func() { check(l.Serve(a.API, a.API.ServePlain)) }()
@@ -121,18 +121,26 @@ func untilClosed() { _, _ = os.Stdin.Read(make([]byte, 1)) }
 // openApp opens the service without plan limits, with further settings if there
 // are any.
 func openApp(dir string, cached, batch int, log *slog.Logger, settings ...func(*app.Config)) *app.App {
-	e, err := sqlite.Open(filepath.Join(dir, "fanfare.db"), sqlite.Options{MaxBatch: batch})
-	check(err)
 	free := map[account.Plan]ratelimit.Limits{account.Starter: {}, account.Growth: {}, account.Enterprise: {PerMinute: 1 << 40, PerDay: 1 << 40}}
 	config := app.Config{
-		Engine: e, Assets: filepath.Join(dir, "assets"), Facts: dir, Limits: free, MaxInFlight: 100_000, CachedRecords: cached, Build: "bench", Now: time.Now, Random: rand.Reader, Log: log,
+		Assets: filepath.Join(dir, "assets"), Facts: dir, Limits: free, MaxInFlight: 100_000, CachedRecords: cached, Build: "bench", Now: time.Now, Random: rand.Reader, Log: log,
 	}
 	for _, set := range settings {
 		set(&config)
 	}
+	if config.Store == "" {
+		e, err := sqlite.Open(filepath.Join(dir, "fanfare.db"), sqlite.Options{MaxBatch: batch})
+		check(err)
+		config.Engine = e
+	}
 	a, err := app.Open(context.Background(), config)
 	check(err)
 	return a
+}
+
+// sharedOption makes a server use databases that nodes share, if they are set.
+func sharedOption(store, metrics string) func(*app.Config) {
+	return func(c *app.Config) { c.Store, c.Metrics = store, metrics }
 }
 
 // createWorkspace creates a workspace and returns its id and key.

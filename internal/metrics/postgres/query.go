@@ -48,6 +48,27 @@ func (e *Engine) Query(ctx context.Context, p *analytics.Plan) (groups []analyti
 	return groups, nil
 }
 
+// Explain returns the statement that answers a plan now, and its arguments.
+func (e *Engine) Explain(ctx context.Context, p *analytics.Plan) (text string, args []any, err error) {
+	err = pgtables.Snapshot(ctx, e.DB, p.Workspace, func(tx pgx.Tx, w pgtables.Workspace) error {
+		texts, err := e.cache.Texts(ctx, tx, p.Workspace, w)
+		if err != nil {
+			return err
+		}
+		q, err := numbers.Translate(p, texts)
+		if err != nil {
+			return err
+		}
+		s := &statement{question: q, workspace: w.Key}
+		text, args = numbers.Compile(q, s), s.args
+		return nil
+	})
+	if err != nil {
+		return "", nil, fmt.Errorf("explain: %w", err)
+	}
+	return text, args, nil
+}
+
 // statement is a question in PostgreSQL's SQL, with its parameters. It implements
 // numbers.Dialect.
 type statement struct {
