@@ -14,11 +14,15 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"fanfare/internal/metrics/clickhouse/chtest"
 	"fanfare/internal/store/pgtest"
 	"fanfare/test/program"
 )
 
-func TestMain(m *testing.M) { pgtest.Main(m, program.Clean) }
+func TestMain(m *testing.M) {
+	chtest.Serve()
+	pgtest.Main(m, program.Clean)
+}
 
 const (
 	writers = 64
@@ -86,11 +90,18 @@ func TestDrillKillSQLite(t *testing.T) {
 func TestDrillKillPostgres(t *testing.T) {
 	t.Parallel()
 	d := newDrill(t)
+	d.usePostgres()
+	d.runRounds()
+}
+
+// usePostgres starts a PostgreSQL for the drill.
+func (d *drill) usePostgres() {
+	d.t.Helper()
 	var err error
 	if d.postgresDir, err = os.MkdirTemp("", "fanfare-crash-"); err != nil {
-		t.Fatal(err)
+		d.t.Fatal(err)
 	}
-	t.Cleanup(func() {
+	d.t.Cleanup(func() {
 		if d.postgres != nil {
 			_ = d.postgres.Stop()
 		}
@@ -98,10 +109,9 @@ func TestDrillKillPostgres(t *testing.T) {
 	})
 	d.startPostgres()
 	if d.postgresURL, err = d.postgres.CreateDatabase("crash"); err != nil {
-		t.Fatal(err)
+		d.t.Fatal(err)
 	}
 	d.env = append(d.env, "FANFARE_STORE="+d.postgresURL)
-	d.runRounds()
 }
 
 func (d *drill) startPostgres() {
@@ -169,18 +179,23 @@ func (d *drill) round(n int) {
 	// Right after an answer most other calls have just been sent; a little
 	// later they are in any state.
 	<-time.After(time.Duration(d.r.IntN(30_000)) * time.Microsecond)
-	alsoDatabase := d.postgres != nil && n%2 == 0
-	if alsoDatabase {
-		if err := d.postgres.Kill(); err != nil {
-			d.t.Fatal(err)
-		}
-		d.counts.add(&d.counts.killed, 1)
+	restart := func() {}
+	if d.postgres != nil && n%2 == 0 {
+		restart = d.killPostgres()
 	}
 	d.server.Kill()
 	group.Wait()
-	if alsoDatabase {
-		d.startPostgres()
-	}
+	restart()
 	d.start()
 	d.checkBurst(b)
+}
+
+// killPostgres kills the database and returns what starts it again.
+func (d *drill) killPostgres() (restart func()) {
+	d.t.Helper()
+	if err := d.postgres.Kill(); err != nil {
+		d.t.Fatal(err)
+	}
+	d.counts.add(&d.counts.killed, 1)
+	return d.startPostgres
 }

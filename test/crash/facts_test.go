@@ -17,6 +17,7 @@ import (
 
 	"fanfare/internal/clock"
 	"fanfare/internal/fact"
+	"fanfare/internal/metrics/clickhouse/chtest"
 )
 
 // factKills is how often the server is killed while facts are written.
@@ -81,6 +82,17 @@ type factDrill struct {
 	// killsDuringMaintenance counts kills by the maintenance that was running.
 	killsDuringMaintenance map[string]int
 	committed, undone      int
+	// clickhouse has the facts, nil if another engine has them.
+	clickhouse                        *chtest.Server
+	clickhouseDir, clickhouseDatabase string
+}
+
+func newFactDrill(t *testing.T) *factDrill {
+	d := &factDrill{drill: newDrill(t), killsDuringMaintenance: map[string]int{}}
+	for i := range rowClients + fileClients {
+		d.windows = append(d.windows, &window{account: fmt.Sprintf("account-%d", i%3), first: clock.MakeDate(2025, time.Month(i+1), 1)})
+	}
+	return d
 }
 
 // TestDrillKillFacts kills the server while windows of facts are replaced,
@@ -89,12 +101,70 @@ type factDrill struct {
 // unanswered call: complete, and never older.
 func TestDrillKillFacts(t *testing.T) {
 	t.Parallel()
-	d := &factDrill{drill: newDrill(t), killsDuringMaintenance: map[string]int{}}
+	d := newFactDrill(t)
 	// Maintenance runs all the time instead of every half minute.
 	d.env = append(d.env, "FANFARE_FACTS_CARE=10ms", "FANFARE_LOG_LEVEL=debug")
-	for i := range rowClients + fileClients {
-		d.windows = append(d.windows, &window{account: fmt.Sprintf("account-%d", i%3), first: clock.MakeDate(2025, time.Month(i+1), 1)})
+	d.runRounds()
+	t.Logf("kills during maintenance: %v", d.killsDuringMaintenance)
+}
+
+// TestDrillKillSharedFacts does the same with facts in a database that nodes
+// share. Every other kill also kills a database.
+func TestDrillKillSharedFacts(t *testing.T) {
+	t.Parallel()
+	for _, engine := range []string{"postgres", "clickhouse"} {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			d := newFactDrill(t)
+			d.usePostgres()
+			if engine == "clickhouse" {
+				d.clickhouseDir = t.TempDir()
+				d.startClickHouse()
+				t.Cleanup(func() { d.clickhouse.Kill() })
+			}
+			d.runRounds()
+		})
 	}
+}
+
+// startClickHouse starts the engine on its data. Its address changes.
+func (d *factDrill) startClickHouse() {
+	d.t.Helper()
+	var err error
+	if d.clickhouse, err = chtest.Start(d.clickhouseDir); err != nil {
+		d.t.Fatal(err)
+	}
+	if d.clickhouseDatabase == "" {
+		facts, err := d.clickhouse.NewDatabase(d.t.Context())
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		d.clickhouseDatabase = facts[strings.LastIndex(facts, "/")+1:]
+	}
+	const setting = "FANFARE_METRICS="
+	d.env = slices.DeleteFunc(d.env, func(s string) bool { return strings.HasPrefix(s, setting) })
+	d.env = append(d.env, setting+d.clickhouse.URL(d.clickhouseDatabase))
+}
+
+// killDatabase kills one of the databases in every other round and returns what
+// starts it again.
+func (d *factDrill) killDatabase(round int) (restart func()) {
+	d.t.Helper()
+	switch {
+	case d.postgres == nil || round%2 == 1:
+		return func() {}
+	case d.clickhouse != nil && round%4 == 0:
+		d.clickhouse.Kill()
+		d.counts.add(&d.counts.killed, 1)
+		return d.startClickHouse
+	}
+	return d.killPostgres()
+}
+
+// runRounds runs the whole drill.
+func (d *factDrill) runRounds() {
+	t := d.t
+	t.Helper()
 	d.firstStart()
 	for round := range factKills() {
 		d.round(round)
@@ -106,8 +176,8 @@ func TestDrillKillFacts(t *testing.T) {
 	d.start()
 	d.checkWindows()
 	f := &d.counts
-	t.Logf("seed %d: %d kills (during maintenance: %v), %d acknowledged replacements (%d imports committed, %d undone), 0 lost or mixed; %d calls in flight at a kill, %d of them found done; %d calls asked again",
-		d.seed, factKills(), d.killsDuringMaintenance, f.acked, d.committed, d.undone, f.open, f.openDone, f.replayed)
+	t.Logf("seed %d: %d kills (%d of them of a database too), %d acknowledged replacements (%d imports committed, %d undone), 0 lost or mixed; %d calls in flight at a kill, %d of them found done; %d calls asked again",
+		d.seed, factKills(), f.killed, f.acked, d.committed, d.undone, f.open, f.openDone, f.replayed)
 }
 
 // round writes until the server is killed, and checks after the restart. Every
@@ -151,7 +221,7 @@ func (d *factDrill) round(n int) {
 	case <-time.After(maxWait):
 		d.t.Errorf("seed %d: only %d calls were acknowledged within %s", d.seed, acked.Load(), maxWait)
 	}
-	if n%2 == 0 {
+	if n%2 == 0 && d.postgres == nil {
 		what := []string{"sums", "order", "checkpoint"}[n/2%3]
 		// Months are summed up only while no client writes.
 		rest.Store(what == "sums")
@@ -159,8 +229,10 @@ func (d *factDrill) round(n int) {
 	} else {
 		<-time.After(time.Duration(d.r.IntN(60_000)) * time.Microsecond)
 	}
+	restart := d.killDatabase(n)
 	d.server.Kill()
 	group.Wait()
+	restart()
 	d.counts.add(&d.counts.acked, int(acked.Load()))
 	if what, is := lastMaintenance(d.server.Log.String()); is {
 		d.killsDuringMaintenance[what]++
