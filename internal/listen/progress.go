@@ -94,8 +94,9 @@ const (
 	// connection idle just before it sends the last bytes of a response.
 	minIdle = 100 * time.Millisecond
 	// newTime is how long a connection without a request is new. It can be in
-	// its handshake, so that it is not closed before older ones with requests.
-	newTime = 2 * time.Second
+	// its handshake, so that it is not closed before older ones with requests. On
+	// a machine with ten times as much work as cores, 2 s were too short.
+	newTime = 5 * time.Second
 )
 
 // rankAt returns the rank of a connection in this state.

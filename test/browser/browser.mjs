@@ -53,7 +53,7 @@ export async function open({ width = 1440, height = 900, theme = "light", state 
     if (u.protocol.startsWith("http") && u.origin !== url) page.faults.push(`outside request: ${u}`);
   });
   // The machine may be busy: the demo reads numbers, and other tests run beside.
-  page.setDefaultTimeout(60_000);
+  page.setDefaultTimeout(300_000);
   return page;
 }
 
@@ -119,7 +119,7 @@ export async function dress(page, theme) {
 export const ask = (page, path) => page.evaluate(async (at) => (await (await fetch(at)).json()).data, path);
 
 /** Waits until the server answers as wanted, and gives the answer. */
-export async function until(page, path, wanted, patience = 60_000) {
+export async function until(page, path, wanted, patience = 300_000) {
   const end = Date.now() + patience;
   for (;;) {
     const data = await ask(page, path);

@@ -256,7 +256,7 @@ func (d *factDrill) awaitMaintenance(what string) {
 // lastMaintenance returns the last maintenance in a log, and whether it had
 // ended.
 func lastMaintenance(log string) (what string, unfinished bool) {
-	at := strings.LastIndex(log, "after facts")
+	at := strings.LastIndex(log, "duckdb maintenance")
 	if at < 0 {
 		return "", false
 	}
