@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -33,7 +34,8 @@ var reports = []string{"overview", "campaigns", "channels", "creative", "audienc
 // benchEngines is P12: the queries of P5 and the reports over HTTPS on PostgreSQL
 // and ClickHouse, compared with the same SQL sent to the database directly.
 func benchEngines(dir string) {
-	server := startPostgres(filepath.Join(dir, "postgres"))
+	data := filepath.Join(dir, "postgres")
+	server := startPostgres(data)
 	defer func() { check(server.Stop()) }()
 	for _, engine := range []struct {
 		name string
@@ -45,7 +47,7 @@ func benchEngines(dir string) {
 		folder := filepath.Join(dir, database)
 		check(os.Mkdir(folder, 0o700))
 		shared := engine.open(folder, store, server)
-		benchEngine(folder, engine.name, store, shared)
+		benchEngine(folder, engine.name, store, postmaster(data), shared)
 		shared.close()
 	}
 }
@@ -61,6 +63,8 @@ func startPostgres(dir string) *pgtest.Server {
 type sharedMetrics struct {
 	// setting is the setting of a server.
 	setting string
+	// bytes returns how many bytes the metrics take on disk.
+	bytes func() int64
 	// record returns a function that sends again what a call of an App sends to
 	// the database.
 	record func(dir string, call func(*app.App)) (again func())
@@ -68,7 +72,7 @@ type sharedMetrics struct {
 }
 
 // benchEngine measures one engine.
-func benchEngine(dir, name, store string, m sharedMetrics) {
+func benchEngine(dir, name, store string, postmaster int, m sharedMetrics) {
 	option := sharedOption(store, m.setting)
 	a := openApp(dir, 0, 0, quiet, option)
 	w := &factsFolder{dir: dir, last: clock.DateIn(time.Now(), time.UTC) - 1}
@@ -76,9 +80,11 @@ func benchEngine(dir, name, store string, m sharedMetrics) {
 	w.large, w.small = createWorkspace(a), createWorkspace(a)
 	w.campaigns = createCampaigns(a, w.large.WorkspaceID, factCampaigns)
 	few := createCampaigns(a, w.small.WorkspaceID, factCampaigns/smallWorkspaces)
-	began := time.Now()
-	written := w.load(a.Facts, few)
-	fmt.Printf("   %s: %d facts written in %s (%.0f/s)\n", name, written, time.Since(began).Round(time.Second), float64(written)/time.Since(began).Seconds())
+	total := func() time.Duration { return cpuTimeOfFamily(os.Getpid()) + cpuTimeOfFamily(postmaster) }
+	began, cpu, bytes := time.Now(), total(), m.bytes()
+	written := float64(w.load(a.Facts, few))
+	fmt.Printf("   %s: %.0f facts written, %.0f/s, %.1f µs CPU and %.0f bytes on disk each\n", name, written,
+		written/time.Since(began).Seconds(), float64((total()-cpu).Microseconds())/written, float64(m.bytes()-bytes)/written)
 	check(a.Close())
 
 	type question struct {
@@ -163,7 +169,11 @@ func openPostgres(_, store string, server *pgtest.Server) sharedMetrics {
 			}
 		}
 	}
-	return sharedMetrics{setting: store, record: record, close: func() { check(direct.Close(context.Background())) }}
+	size := func() (n int64) {
+		check(direct.QueryRow(context.Background(), "SELECT pg_database_size(current_database())").Scan(&n))
+		return n
+	}
+	return sharedMetrics{setting: store, bytes: size, record: record, close: func() { check(direct.Close(context.Background())) }}
 }
 
 // openClickHouse starts a ClickHouse behind a proxy that records requests.
@@ -197,7 +207,19 @@ func openClickHouse(dir, store string, _ *pgtest.Server) sharedMetrics {
 			}
 		}
 	}
-	return sharedMetrics{setting: setting, record: record, close: server.Kill}
+	size := func() (n int64) {
+		check(filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return nil // merges remove files
+			}
+			if info, err := d.Info(); err == nil {
+				n += info.Size()
+			}
+			return nil
+		}))
+		return n
+	}
+	return sharedMetrics{setting: setting, bytes: size, record: record, close: server.Kill}
 }
 
 // serveOnce has an App answer a request.
