@@ -29,6 +29,7 @@ func benchNodes(dir string) {
 	last := clock.DateIn(time.Now(), time.UTC) - 1
 	newFactGenerator(t.WorkspaceID, ids[:200], 1000).write(a.Facts, last-29, last, nil)
 	check(a.Close())
+	analyze(store)
 	kinds := []struct {
 		what string
 		next func(int, int) []byte
