@@ -76,6 +76,8 @@ type sharedMetrics struct {
 	setting string
 	// bytes returns how many bytes the metrics take on disk.
 	bytes func() int64
+	// maintain does what a server does every hour.
+	maintain func()
 	// record returns a function that sends again what a call of an App sends to
 	// the database.
 	record func(dir string, call func(*app.App)) (again func())
@@ -97,6 +99,7 @@ func benchEngine(dir, name, store string, postmaster int, m sharedMetrics) {
 	fmt.Printf("   %s: %.0f facts written, %.0f/s, %.1f µs CPU and %.0f bytes on disk each\n", name, written,
 		written/time.Since(began).Seconds(), float64((total()-cpu).Microseconds())/written, float64(m.bytes()-bytes)/written)
 	check(a.Close())
+	m.maintain()
 	analyze(store)
 
 	type question struct {
@@ -185,7 +188,13 @@ func openPostgres(_, store string, server *pgtest.Server) sharedMetrics {
 		check(direct.QueryRow(context.Background(), "SELECT pg_database_size(current_database())").Scan(&n))
 		return n
 	}
-	return sharedMetrics{setting: store, bytes: size, record: record, close: func() { check(direct.Close(context.Background())) }}
+	maintain := func() {
+		e, err := postgres.Open(context.Background(), store, postgres.Options{Now: time.Now})
+		check(err)
+		check(e.SumMonths(context.Background()))
+		check(e.Close())
+	}
+	return sharedMetrics{setting: store, bytes: size, maintain: maintain, record: record, close: func() { check(direct.Close(context.Background())) }}
 }
 
 // openClickHouse starts a ClickHouse behind a proxy that records requests.
@@ -231,7 +240,7 @@ func openClickHouse(dir, store string, _ *pgtest.Server) sharedMetrics {
 		}))
 		return n
 	}
-	return sharedMetrics{setting: setting, bytes: size, record: record, close: server.Kill}
+	return sharedMetrics{setting: setting, bytes: size, maintain: func() {}, record: record, close: server.Kill}
 }
 
 // serveOnce has an App answer a request.

@@ -57,7 +57,7 @@ var allowedStatements = []exception{
 	{"INSERT INTO … (…) SELECT … FROM metrics_staged WHERE family = $1 ORDER BY day", "rows of one write, which has set their workspace, are in a temporary table"},
 	{"CREATE TEMP TABLE IF NOT EXISTS … ON COMMIT DROP AS SELECT … FROM … WITH NO DATA", "it copies no rows"},
 	{"INSERT INTO … (…) SELECT … FROM …", "rows of one write, which has set their workspace, go through a temporary table"},
-	{"INSERT INTO metrics_day (…, facts, …) SELECT …, count(*), … FROM metrics_base", "a condition on the workspace follows, except in a transaction that may see only one"},
+	{"INSERT INTO … (…, facts, …) SELECT …, count(*), … FROM metrics_base", "a condition on the workspace follows, except in a transaction that may see only one"},
 	{"SELECT count() FROM … WHERE … FORMAT TabSeparated", "cleaning counts facts of failed writes, whose slots no workspace has"},
 }
 

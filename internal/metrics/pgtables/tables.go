@@ -118,6 +118,10 @@ func Create(ctx context.Context, tx pgx.Tx, version int, newID string, statement
 			return fmt.Errorf("%s: %w", text, err)
 		}
 	}
+	if found > 0 {
+		_, err = tx.Exec(ctx, "UPDATE metrics_format SET version = $1", version)
+		return err
+	}
 	_, err = tx.Exec(ctx, "INSERT INTO metrics_format (version, id, begin) VALUES ($1, $2, 0)", version, newID)
 	return err
 }

@@ -29,6 +29,8 @@ type Engine struct {
 	// partitions has the names of partitions that exist.
 	partitions sync.Map
 	cache      *pgtables.Cache
+	// minMonthFacts is the constant, or less in tests.
+	minMonthFacts int64
 }
 
 // maxRunning is how many queries, maxWriting how many writes a node runs at once,
@@ -63,7 +65,7 @@ func Open(ctx context.Context, url string, o Options) (*Engine, error) {
 		return nil, err
 	}
 	e := &Engine{
-		Database: pgtables.Database{DB: pool}, now: o.Now, cache: pgtables.NewCache(),
+		Database: pgtables.Database{DB: pool}, now: o.Now, cache: pgtables.NewCache(), minMonthFacts: minMonthFacts,
 		queries: fairqueue.New(fairqueue.Limits{Work: "queries", Running: maxRunning, PerWorkspace: maxQueries}, o.Founder),
 		writes:  fairqueue.New(fairqueue.Limits{Work: "writes of facts", Running: maxWriting, PerWorkspace: maxQueries}, o.Founder),
 	}
@@ -75,13 +77,14 @@ func Open(ctx context.Context, url string, o Options) (*Engine, error) {
 		return nil, fmt.Errorf("open metrics: %w", err)
 	}
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
-	var dropping sync.WaitGroup
-	dropping.Go(func() {
+	var hourly sync.WaitGroup
+	hourly.Go(func() {
 		pgtables.Hourly(background, "dropping empty partitions of metrics", func(ctx context.Context) error { return e.dropEmptyPartitions(ctx, pool) })
 	})
+	hourly.Go(func() { pgtables.Hourly(background, "summing months of metrics", e.SumMonths) })
 	e.close = func() {
 		stop()
-		dropping.Wait()
+		hourly.Wait()
 		pool.Close()
 	}
 	return e, nil

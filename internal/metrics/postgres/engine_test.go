@@ -1,9 +1,12 @@
 package postgres_test
 
 import (
+	"context"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"fanfare/internal/analytics"
 	"fanfare/internal/metrics"
 	"fanfare/internal/metrics/metricstest"
 	"fanfare/internal/metrics/postgres"
@@ -19,7 +22,25 @@ func open(t testing.TB) metrics.Engine {
 		t.Fatalf("open: %v", err)
 	}
 	t.Cleanup(func() { _ = e.Close() })
-	return e
+	e.SumSmallMonths()
+	return &summingEngine{Engine: e}
+}
+
+// summingEngine sums months before every other query, so that half of the queries
+// read sums of months and half of them facts.
+type summingEngine struct {
+	*postgres.Engine
+	queries atomic.Int64
+}
+
+func (e *summingEngine) Query(ctx context.Context, p *analytics.Plan) ([]analytics.Group, error) {
+	if e.queries.Add(1)%2 == 0 {
+		// A query that is canceled must say so itself.
+		if err := e.SumMonths(context.WithoutCancel(ctx)); err != nil {
+			return nil, err
+		}
+	}
+	return e.Engine.Query(ctx, p)
 }
 
 // TestEngine holds PostgreSQL to everything that every engine must do.

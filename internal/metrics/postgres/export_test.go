@@ -10,3 +10,6 @@ import (
 func (e *Engine) DropEmptyPartitions(ctx context.Context) error {
 	return e.dropEmptyPartitions(ctx, e.DB.(*pgxpool.Pool))
 }
+
+// SumSmallMonths makes months with few facts worth sums.
+func (e *Engine) SumSmallMonths() { e.minMonthFacts = 1 }

@@ -56,6 +56,10 @@ func TestRowLevelSecurity(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	e.SumSmallMonths()
+	if err := e.SumMonths(ctx); err != nil {
+		t.Fatal(err)
+	}
 	all, err := pgx.Connect(ctx, pgtest.SuperuserURL(t, url))
 	if err != nil {
 		t.Fatal(err)

@@ -25,17 +25,8 @@ func (e *Engine) Begin(ctx context.Context, id ident.ID, wait time.Duration, _ .
 
 // Query answers a plan from one snapshot.
 func (e *Engine) Query(ctx context.Context, p *analytics.Plan) (groups []analytics.Group, err error) {
-	err = pgtables.Snapshot(ctx, e.DB, p.Workspace, func(tx pgx.Tx, w pgtables.Workspace) error {
-		texts, err := e.cache.Texts(ctx, tx, p.Workspace, w)
-		if err != nil {
-			return err
-		}
-		q, err := numbers.Translate(p, texts)
-		if err != nil {
-			return err
-		}
-		s := &statement{question: q, workspace: w.Key}
-		found := numbers.NewGroups(p, q, texts)
+	err = e.prepare(ctx, p, func(tx pgx.Tx, texts *numbers.Texts, s *statement) error {
+		found := numbers.NewGroups(p, s.question, texts)
 		if err := s.queryRows(ctx, tx, found.Add); err != nil {
 			return err
 		}
@@ -50,17 +41,8 @@ func (e *Engine) Query(ctx context.Context, p *analytics.Plan) (groups []analyti
 
 // Explain returns the statement that answers a plan now, and its arguments.
 func (e *Engine) Explain(ctx context.Context, p *analytics.Plan) (text string, args []any, err error) {
-	err = pgtables.Snapshot(ctx, e.DB, p.Workspace, func(tx pgx.Tx, w pgtables.Workspace) error {
-		texts, err := e.cache.Texts(ctx, tx, p.Workspace, w)
-		if err != nil {
-			return err
-		}
-		q, err := numbers.Translate(p, texts)
-		if err != nil {
-			return err
-		}
-		s := &statement{question: q, workspace: w.Key}
-		text, args = numbers.Compile(q, s), s.args
+	err = e.prepare(ctx, p, func(_ pgx.Tx, _ *numbers.Texts, s *statement) error {
+		text, args = numbers.Compile(s.question, s), s.args
 		return nil
 	})
 	if err != nil {
@@ -69,12 +51,37 @@ func (e *Engine) Explain(ctx context.Context, p *analytics.Plan) (text string, a
 	return text, args, nil
 }
 
+// prepare calls f with the statement of a plan, in one snapshot.
+func (e *Engine) prepare(ctx context.Context, p *analytics.Plan, f func(tx pgx.Tx, texts *numbers.Texts, s *statement) error) error {
+	return pgtables.Snapshot(ctx, e.DB, p.Workspace, func(tx pgx.Tx, w pgtables.Workspace) error {
+		texts, err := e.cache.Texts(ctx, tx, p.Workspace, w)
+		if err != nil {
+			return err
+		}
+		q, err := numbers.Translate(p, texts)
+		if err != nil {
+			return err
+		}
+		s := &statement{question: q, workspace: w.Key, days: answeredByDays(q)}
+		if !s.days && answeredByMonths(q) {
+			if s.months, err = summedMonths(ctx, tx, w.Key, q); err != nil {
+				return err
+			}
+		}
+		return f(tx, texts, s)
+	})
+}
+
 // statement is a question in PostgreSQL's SQL, with its parameters. It implements
 // numbers.Dialect.
 type statement struct {
 	question  *numbers.Question
 	workspace int32
 	args      []any
+	// days says that the sums by day answer the question. months are those of
+	// which sums by month do.
+	days   bool
+	months []int32
 	// starts are the first days of the buckets, if the SQL returns positions of
 	// buckets; nil if the SQL returns days.
 	starts []int32
@@ -109,7 +116,7 @@ func (s *statement) Sum(m fact.Measure) string {
 
 // Facts sums the facts column if the query reads sums.
 func (s *statement) Facts() string {
-	if answeredBySums(s.question) {
+	if s.days || len(s.months) > 0 {
 		return "coalesce(sum(f.facts), 0)::int8"
 	}
 	return "count(*)"
@@ -118,15 +125,21 @@ func (s *statement) Facts() string {
 // From returns the family's table and the joins of tags and rates.
 func (s *statement) From() string {
 	q := s.question
-	from := tableOf(q.Family.String()) + " f"
-	if answeredBySums(q) {
+	from, where := tableOf(q.Family.String())+" f", ""
+	switch {
+	case s.days:
 		from = dayTable + " f"
+	case len(s.months) > 0:
+		from, where = s.fromMonths(), " WHERE true"
 	}
 	if slices.Contains(q.Columns, numbers.TagColumn) {
 		from += s.joinTags()
 	}
 	if len(q.Foreign) > 0 {
 		from += s.joinRates()
+	}
+	if where != "" {
+		return from + where
 	}
 	return from + " WHERE f.workspace = " + s.arg(s.workspace) + " AND f.day BETWEEN " + s.arg(int32(q.First)) + " AND " + s.arg(int32(q.Last))
 }

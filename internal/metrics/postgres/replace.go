@@ -33,10 +33,10 @@ func (e *Engine) Replace(ctx context.Context, id string, fill func(*Engine) erro
 		for _, t := range dump.Tables() {
 			tables = append(tables, tableOf(t.Name))
 		}
-		if _, err := tx.Exec(ctx, "TRUNCATE "+strings.Join(slices.Concat(tables, []string{dayTable, "metrics_part"}), ", ")); err != nil {
+		if _, err := tx.Exec(ctx, "TRUNCATE "+strings.Join(slices.Concat(tables, []string{dayTable, monthTable, "metrics_summed", "metrics_part"}), ", ")); err != nil {
 			return err
 		}
-		next := &Engine{Database: pgtables.Database{DB: pgtables.Transaction{Tx: tx}}, close: func() {}, now: e.now, queries: e.queries, writes: e.writes, cache: pgtables.NewCache()}
+		next := &Engine{Database: pgtables.Database{DB: pgtables.Transaction{Tx: tx}}, close: func() {}, now: e.now, queries: e.queries, writes: e.writes, cache: pgtables.NewCache(), minMonthFacts: e.minMonthFacts}
 		if err := fill(next); err != nil {
 			return err
 		}

@@ -15,7 +15,7 @@ import (
 )
 
 // version is the version of the tables.
-const version = 1
+const version = 2
 
 var factList = strings.Join(numbers.FactColumns, ", ")
 
@@ -27,7 +27,8 @@ func factsOf(alias string) string {
 // createTables creates missing tables. Beside the tables of pgtables there are
 // those of facts, one for each family, and metrics_day: the sums of base facts by
 // day, source, channel and campaign. These have a partition for each month.
-// metrics_part has the number of facts of a source in a month. newID is the id of
+// metrics_part has the number of facts of a source in a month, metrics_month sums
+// of whole months. newID is the id of
 // the facts if there are none yet.
 func createTables(ctx context.Context, tx pgx.Tx, newID string) error {
 	texts := append([]string{`CREATE TABLE IF NOT EXISTS metrics_part (workspace int4 NOT NULL, family int2 NOT NULL, source int4 NOT NULL, month int4 NOT NULL,
@@ -35,13 +36,13 @@ func createTables(ctx context.Context, tx pgx.Tx, newID string) error {
 	for _, table := range partitioned() {
 		definition := pgtables.FactDefinition()
 		if table == dayTable {
-			definition = dayDefinition()
+			definition = sumsDefinition(dayColumns)
 		}
 		texts = append(texts, "CREATE TABLE IF NOT EXISTS "+table+" ("+definition+") PARTITION BY RANGE (day)",
 			"CREATE INDEX IF NOT EXISTS "+table+"_day ON "+table+" (workspace, day, source)")
 		texts = append(texts, pgtables.Isolate(table)...)
 	}
-	return pgtables.Create(ctx, tx, version, newID, texts...)
+	return pgtables.Create(ctx, tx, version, newID, append(texts, createMonths()...)...)
 }
 
 func tableOf(family string) string { return pgtables.Table(family) }

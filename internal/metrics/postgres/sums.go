@@ -29,9 +29,10 @@ func summedMeasures() (list []string) {
 	return list
 }
 
-func dayDefinition() string {
+// sumsDefinition returns the columns of a table of sums.
+func sumsDefinition(keys []string) string {
 	var b strings.Builder
-	for _, c := range dayColumns {
+	for _, c := range keys {
 		b.WriteString(c + " int4 NOT NULL, ")
 	}
 	b.WriteString("facts int8 NOT NULL")
@@ -41,13 +42,15 @@ func dayDefinition() string {
 	return b.String()
 }
 
-// answeredBySums reports whether the sums by day answer a question. A conversion
-// is rounded for each fact, so sums cannot be converted.
-func answeredBySums(q *numbers.Question) bool {
-	if q.Family != fact.Base || len(q.Foreign) > 0 || slices.Contains(q.Measures, fact.Reach) || !q.Match.Only(inSums) {
-		return false
-	}
-	return !slices.ContainsFunc(q.Columns, func(c numbers.Column) bool { return !inSums(c) })
+// canBeSummed reports whether a question's measures can be read from sums. A
+// conversion is rounded for each fact, so sums cannot be converted.
+func canBeSummed(q *numbers.Question) bool {
+	return q.Family == fact.Base && len(q.Foreign) == 0 && !slices.Contains(q.Measures, fact.Reach)
+}
+
+// answeredByDays reports whether the sums by day answer a question.
+func answeredByDays(q *numbers.Question) bool {
+	return canBeSummed(q) && q.Match.Only(inSums) && !slices.ContainsFunc(q.Columns, func(c numbers.Column) bool { return !inSums(c) })
 }
 
 func inSums(c numbers.Column) bool {
@@ -65,6 +68,9 @@ func (c *change) updateSums(ctx context.Context) error {
 		count := "count(*)"
 		if p.family == fact.Base {
 			if err := c.sumDays(ctx, p, d); err != nil {
+				return err
+			}
+			if _, err := c.Tx.Exec(ctx, "DELETE FROM metrics_summed WHERE workspace = $1 AND month = $2", c.Workspace, int32(p.month)); err != nil {
 				return err
 			}
 			from, count = dayTable, "sum(facts)"
@@ -90,18 +96,21 @@ func (c *change) sumDays(ctx context.Context, p part, d days) error {
 	return err
 }
 
-// insertDays and groupDays sum the facts that a condition between them selects. A
-// fact with a large value gets its own sum, so that no sum is too large for its
-// column.
-var insertDays, groupDays = func() (string, string) {
-	keys, sums := strings.Join(dayColumns, ", "), make([]string, len(summedMeasures()))
+// insertDays and groupDays sum the facts that a condition between them selects.
+var insertDays, groupDays = insertSums(dayTable, strings.Join(dayColumns, ", "))
+
+// insertSums returns a statement that sums facts by keys, without its condition,
+// and what follows the condition. A fact with a large value gets its own sum, so
+// that no sum is too large for its column.
+func insertSums(table, keys string) (insert, group string) {
+	sums := make([]string, len(summedMeasures()))
 	for i, m := range summedMeasures() {
 		sums[i] = "sum(" + m + ")::int8"
 	}
 	measures := strings.Join(summedMeasures(), ", ")
-	return "INSERT INTO metrics_day (" + keys + ", facts, " + measures + ") SELECT " + keys + ", count(*), " + strings.Join(sums, ", ") + " FROM metrics_base",
+	return "INSERT INTO " + table + " (" + keys + ", facts, " + measures + ") SELECT " + keys + ", count(*), " + strings.Join(sums, ", ") + " FROM metrics_base",
 		fmt.Sprintf("GROUP BY %s, CASE WHEN greatest(%s) > %d OR least(%[2]s) < -%[3]d THEN ctid END", keys, measures, largeValue)
-}()
+}
 
 // sortedMonths returns a set of months as a sorted list.
 func sortedMonths(months map[clock.Date]bool) []clock.Date {
