@@ -74,7 +74,7 @@ test: setup ## Run all tests, with short drills, on SQLite, DuckDB, PostgreSQL, 
 	$(GOTEST) -race -timeout 30m $$($(GO) list ./... | grep -E '/$(RACED)$$')
 	$(GO) build -tags testclock -ldflags='-s -w' -o bin/fanfare-test ./cmd/fanfare
 	FANFARE_TEST_PROGRAM=$(CURDIR)/bin/fanfare-test $(GOTEST) -p 4 -timeout 45m $(LONG) $$($(GO) list ./... | grep -vE '/$(RACED)$$')
-	cd test/s3 && $(GOTEST) -timeout 10m ./...
+	cd test/s3 && FANFARE_TEST_PROGRAM=$(CURDIR)/bin/fanfare-test $(GOTEST) -timeout 20m ./...
 	cd web && npm run --silent test
 
 .PHONY: browser
