@@ -21,8 +21,8 @@ import (
 // monthTable has the sums of base facts by month, source, channel, campaign,
 // creative and audience. Its column day is the first day of the month. They
 // answer questions about creatives and audiences over whole months. Work in the
-// background calculates them; metrics_summed has the months whose sums are valid,
-// and a change of a month's facts deletes its row in the same transaction.
+// background calculates them; metrics_summed has the months that have sums, and a
+// change of a month's facts deletes both in the same transaction.
 const monthTable = "metrics_month"
 
 // monthColumns are the columns that the sums group by.
@@ -54,8 +54,8 @@ func answeredByMonths(q *numbers.Question) bool {
 	return canBeSummed(q) && q.Match.Only(in) && !slices.ContainsFunc(q.Columns, func(c numbers.Column) bool { return !in(c) })
 }
 
-// summedMonths returns the months within the days of a question whose sums are
-// valid, in ascending order.
+// summedMonths returns the months within the days of a question that have sums, in
+// ascending order.
 func summedMonths(ctx context.Context, tx pgx.Tx, workspace int32, q *numbers.Question) ([]int32, error) {
 	rows, err := tx.Query(ctx, "SELECT month FROM metrics_summed WHERE workspace = $1 AND month BETWEEN $2 AND $3 ORDER BY month", workspace, int32(q.First), int32(q.Last))
 	if err != nil {
@@ -91,7 +91,7 @@ func measureNames(q *numbers.Question) (list []string) {
 	return list
 }
 
-// SumMonths calculates the sums of months that have ended and have no valid ones.
+// SumMonths calculates the sums of months that have ended and have none.
 // An engine does it every hour.
 func (e *Engine) SumMonths(ctx context.Context) error {
 	ids, err := e.Workspaces(ctx)
@@ -127,7 +127,7 @@ func (e *Engine) sumMonthsOf(ctx context.Context, id ident.ID) error {
 	return err
 }
 
-// sumMonth replaces the sums of a month, as the only writer of the workspace.
+// sumMonth calculates the sums of a month, as the only writer of the workspace.
 func (e *Engine) sumMonth(ctx context.Context, id ident.ID, month int32) error {
 	leave, err := e.writes.Take(ctx, id, 0)
 	if err != nil {
@@ -140,15 +140,20 @@ func (e *Engine) sumMonth(ctx context.Context, id ident.ID, month int32) error {
 		if err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, "DELETE FROM metrics_month WHERE workspace = $1 AND day = $2", w.Key, month); err != nil {
-			return err
+		summed, err := tx.Exec(ctx, "INSERT INTO metrics_summed (workspace, month) VALUES ($1, $2) ON CONFLICT DO NOTHING", w.Key, month)
+		if err != nil || summed.RowsAffected() == 0 {
+			return err // another node was faster
 		}
-		if _, err := tx.Exec(ctx, insertMonth, w.Key, month, last); err != nil {
-			return err
-		}
-		_, err = tx.Exec(ctx, "INSERT INTO metrics_summed (workspace, month) VALUES ($1, $2) ON CONFLICT DO NOTHING", w.Key, month)
+		_, err = tx.Exec(ctx, insertMonth, w.Key, month, last)
 		return err
 	})
+}
+
+// dropMonth deletes the sums of a month whose facts have changed.
+func (c *change) dropMonth(ctx context.Context, month clock.Date) error {
+	_, err := c.Tx.Exec(ctx, `WITH changed AS (DELETE FROM metrics_summed WHERE workspace = $1 AND month = $2 RETURNING month)
+		DELETE FROM metrics_month WHERE workspace = $1 AND day IN (SELECT month FROM changed)`, c.Workspace, int32(month))
+	return err
 }
 
 // insertMonth sums the facts of a month. Their days become its first day.

@@ -35,8 +35,8 @@ func creativeBatch(first, last clock.Date, clicks int64) *fact.Batch {
 func TestMonths(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	now := time.Date(2026, 5, 20, 0, 0, 0, 0, time.UTC)
-	e, err := postgres.Open(ctx, pgtest.URL(t), postgres.Options{Now: func() time.Time { return now }, NewID: "fct_test"})
+	now, url := time.Date(2026, 5, 20, 0, 0, 0, 0, time.UTC), pgtest.URL(t)
+	e, err := postgres.Open(ctx, url, postgres.Options{Now: func() time.Time { return now }, NewID: "fct_test"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,6 +79,13 @@ func TestMonths(t *testing.T) {
 	changed, months := ask()
 	if months != 2 || cmp.Equal(before, changed) {
 		t.Errorf("got %d summed months after a change of one want 2, and another answer", months)
+	}
+	all, err := pgx.Connect(ctx, pgtest.SuperuserURL(t, url))
+	must(err)
+	defer func() { _ = all.Close(ctx) }()
+	var stale int
+	if must(all.QueryRow(ctx, "SELECT count(*) FROM metrics_month WHERE day = $1", int32(clock.MakeDate(2026, 3, 1))).Scan(&stale)); stale != 0 {
+		t.Errorf("got %d sums of the changed month, which may have been deleted for good, want none", stale)
 	}
 	must(e.SumMonths(ctx))
 	again, months := ask()

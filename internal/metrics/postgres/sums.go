@@ -70,7 +70,7 @@ func (c *change) updateSums(ctx context.Context) error {
 			if err := c.sumDays(ctx, p, d); err != nil {
 				return err
 			}
-			if _, err := c.Tx.Exec(ctx, "DELETE FROM metrics_summed WHERE workspace = $1 AND month = $2", c.Workspace, int32(p.month)); err != nil {
+			if err := c.dropMonth(ctx, p.month); err != nil {
 				return err
 			}
 			from, count = dayTable, "sum(facts)"
