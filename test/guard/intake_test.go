@@ -24,10 +24,11 @@ type drillServer struct {
 	t *testing.T
 }
 
-// startDrillServer starts a server with high rate limits.
+// startDrillServer starts a server with high rate limits. It uses memory as a
+// user's server does: the test command sets GOGC to save time.
 func startDrillServer(t *testing.T, binary string, args ...string) *drillServer {
 	t.Helper()
-	return &drillServer{program.Start(t, program.Options{Binary: binary, Args: append([]string{"--limits", "growth=1000000/0/250,starter=1000000/0/10"}, args...)}), t}
+	return &drillServer{program.Start(t, program.Options{Binary: binary, Env: []string{"GOGC=100"}, Args: append([]string{"--limits", "growth=1000000/0/250,starter=1000000/0/10"}, args...)}), t}
 }
 
 // createWorkspace creates a workspace and returns a key.
