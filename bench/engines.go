@@ -231,7 +231,7 @@ func openClickHouse(dir, store string, _ *pgtest.Server) sharedMetrics {
 	size := func() (n int64) {
 		check(filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
-				return nil // merges remove files
+				return nil //nolint:nilerr // merges remove files
 			}
 			if info, err := d.Info(); err == nil {
 				n += info.Size()

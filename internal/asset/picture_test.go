@@ -365,7 +365,7 @@ func TestSanitizeErrors(t *testing.T) {
 		{"WebP that claims 2^28 pixels", webpOf(1<<14, 1<<14), "too_large"},
 		{"extended WebP that claims 2^30 pixels", riff("VP8X", extended(0, 1<<15, 1<<15)), "too_large"},
 		{"WebP that hides its size", riff("VP8X", extended(0, 2, 2), "VP8L", webpOf(1<<14, 1<<14)[20:]), "invalid_format"},
-		{"JPEG of 65 scans", progressive(16, 16, 65), "too_large"},
+		{"JPEG of 65 scans", progressive(65), "too_large"},
 		{"animated WebP", riff("VP8X", extended(2, 20, 10), "ANIM", make([]byte, 6), "ANMF", make([]byte, 24)), "invalid_format"},
 		{"more than 25 MiB", make([]byte, MaxBytes+1), "too_large"},
 	} {
