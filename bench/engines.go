@@ -21,7 +21,6 @@ import (
 
 	"fanfare/internal/app"
 	"fanfare/internal/clock"
-	"fanfare/internal/fact"
 	"fanfare/internal/metrics"
 	"fanfare/internal/metrics/clickhouse/chtest"
 	"fanfare/internal/metrics/postgres"
@@ -132,17 +131,10 @@ func benchEngine(dir, name, store string, postmaster int, m sharedMetrics) {
 }
 
 // load writes the facts of the large workspace and of a small one.
-func (w *factsFolder) load(e metrics.Engine, few []string) (written int) {
-	var rows []fact.Row
+func (w *factsFolder) load(e metrics.Engine, few []string) int {
 	small := newFactGenerator(w.small.WorkspaceID, few, max(1, *factsRows/2/smallWorkspaces/factDays))
-	rows = small.write(e, w.first, w.last, rows)
-	written = len(rows)
-	w.generator = newFactGenerator(w.large.WorkspaceID, w.campaigns, max(1, *factsRows/factDays))
-	for day := w.first; day <= w.last; day += 10 {
-		rows = w.generator.write(e, day, min(day+9, w.last), rows)
-		written += len(rows)
-	}
-	return written
+	rows := small.write(e, w.first, w.last, nil)
+	return len(rows) + w.writeLarge(e, rows)
 }
 
 // openPostgres uses the database of the store.

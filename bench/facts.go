@@ -217,11 +217,7 @@ func buildFactsFolder(dir string) *factsFolder {
 		rows = s.write(e, w.first, w.last, rows)
 		written += len(rows)
 	}
-	w.generator = newFactGenerator(w.large.WorkspaceID, w.campaigns, max(1, *factsRows/factDays))
-	for day := w.first; day <= w.last; day += 10 {
-		rows = w.generator.write(e, day, min(day+9, w.last), rows)
-		written += len(rows)
-	}
+	written += w.writeLarge(e, rows)
 	took := time.Since(began)
 	began = time.Now()
 	check(e.Maintain(context.Background()))
@@ -231,6 +227,16 @@ func buildFactsFolder(dir string) *factsFolder {
 	fmt.Printf("   %d facts written in %s (%.0f/s), put in order and summed up in %s, %.0f MB\n",
 		written, took.Round(time.Second), float64(written)/took.Seconds(), time.Since(began).Round(time.Second), float64(info.Size())/1e6)
 	return w
+}
+
+// writeLarge writes the facts of the large workspace and returns their number.
+func (w *factsFolder) writeLarge(e metrics.Engine, rows []fact.Row) (written int) {
+	w.generator = newFactGenerator(w.large.WorkspaceID, w.campaigns, max(1, *factsRows/factDays))
+	for day := w.first; day <= w.last; day += 10 {
+		rows = w.generator.write(e, day, min(day+9, w.last), rows)
+		written += len(rows)
+	}
+	return written
 }
 
 // copyFolder copies records and facts, because two processes cannot open the

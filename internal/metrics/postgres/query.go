@@ -125,12 +125,12 @@ func (s *statement) Facts() string {
 // From returns the family's table and the joins of tags and rates.
 func (s *statement) From() string {
 	q := s.question
-	from, where := tableOf(q.Family.String())+" f", ""
+	from := tableOf(q.Family.String()) + " f"
 	switch {
 	case s.days:
 		from = dayTable + " f"
 	case len(s.months) > 0:
-		from, where = s.fromMonths(), " WHERE true"
+		from = s.fromMonths()
 	}
 	if slices.Contains(q.Columns, numbers.TagColumn) {
 		from += s.joinTags()
@@ -138,8 +138,8 @@ func (s *statement) From() string {
 	if len(q.Foreign) > 0 {
 		from += s.joinRates()
 	}
-	if where != "" {
-		return from + where
+	if len(s.months) > 0 {
+		return from + " WHERE true"
 	}
 	return from + " WHERE f.workspace = " + s.arg(s.workspace) + " AND f.day BETWEEN " + s.arg(int32(q.First)) + " AND " + s.arg(int32(q.Last))
 }
