@@ -60,9 +60,9 @@ setup: ## Install the build and test tools (Go, Node, PostgreSQL, ClickHouse, HA
 # on everywhere.
 RACED := internal/(control|datadir|fresh|ingest|listen|outbound|adplatform/(transport|sandbox)|llm/sandbox|seal)
 
-# LONG are started first, and four packages run at once, because some wait more
-# than they compute.
-LONG := ./test/browser ./internal/metrics/clickhouse ./internal/httpapi ./test/guard ./cmd/fanfare ./test/scenario ./test/docs
+# LONG are started first. The browser tests run beside all others and come
+# before them, because a browser without computing time fails by waiting.
+LONG := ./internal/metrics/clickhouse ./internal/httpapi ./test/guard ./cmd/fanfare ./test/scenario ./test/docs
 
 # GORACE removes the second that every process would otherwise wait at its end,
 # GOGC trades memory for time, and vet is one of the linters.
@@ -73,9 +73,19 @@ test: setup ## Run all tests, with short drills, on SQLite, DuckDB, PostgreSQL, 
 	@sh scripts/prepare.sh
 	$(GOTEST) -race -timeout 30m $$($(GO) list ./... | grep -E '/$(RACED)$$')
 	$(GO) build -tags testclock -ldflags='-s -w' -o bin/fanfare-test ./cmd/fanfare
-	FANFARE_TEST_PROGRAM=$(CURDIR)/bin/fanfare-test $(GOTEST) -p 4 -timeout 45m $(LONG) $$($(GO) list ./... | grep -vE '/$(RACED)$$')
+	@$(MAKE) --no-print-directory -j2 test-browser test-others
 	cd test/s3 && FANFARE_TEST_PROGRAM=$(CURDIR)/bin/fanfare-test $(GOTEST) -timeout 20m ./...
 	cd web && npm run --silent test
+
+test-browser test-others: export FANFARE_TEST_PROGRAM := $(CURDIR)/bin/fanfare-test
+
+.PHONY: test-browser
+test-browser:
+	$(GOTEST) -timeout 45m ./test/browser
+
+.PHONY: test-others
+test-others:
+	nice -n 10 env $(GOTEST) -p 2 -timeout 45m $(LONG) $$($(GO) list ./... | grep -vE '/($(RACED)|test/browser)$$')
 
 .PHONY: browser
 browser: setup web ## Run only the tests of the console in a real browser

@@ -166,7 +166,7 @@ have_node || { have curl || lack curl ca-certificates; have xz || lack xz-utils;
 
 if [ "$1" != build ]; then
 	have curl || lack curl ca-certificates
-	have chromium || lack chromium fonts-liberation
+	have chromium-headless-shell || lack chromium-headless-shell fonts-liberation
 	# It is in a folder of root's search path.
 	have haproxy || [ -x /usr/sbin/haproxy ] || lack haproxy
 	# The guides are run as they are printed.

@@ -136,6 +136,8 @@ func New(t testing.TB, e store.Engine, options ...func(*app.Config)) *Service {
 		t.Fatal(err)
 	}
 	w.App = a
+	// The machine may be busy with other tests.
+	a.API.TimeLimit = 10 * time.Minute
 	t.Cleanup(func() {
 		if err := a.Close(); err != nil {
 			t.Errorf("close: %v", err)

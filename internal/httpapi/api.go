@@ -99,7 +99,9 @@ type Deps struct {
 	// MaxUploads is the maximum number of bytes of request bodies in memory, 0
 	// for Uploads.
 	MaxUploads int64
-	Now        func() time.Time
+	// TimeLimit is the time limit of an operation, 0 for 30 seconds.
+	TimeLimit time.Duration
+	Now       func() time.Time
 	// RequestSeed returns the random part of a request id. It need not be
 	// secret.
 	RequestSeed func() uint64
@@ -144,6 +146,9 @@ func New(d Deps) *API {
 	a := &API{
 		Deps: d, addresses: ratelimit.NewAddresses(maxAddresses), anonymous: ratelimit.NewAddresses(maxAddresses), lookups: fairqueue.New(fairqueue.Limits{Work: "lookups of keys", Running: keyLookups}, nil), fallback: ratelimit.NewMemory(),
 		inFlight: newInFlight(), people: newInFlight(), stopping: newInFlight(), requests: newRequestLogs(), pending: newPending(), uploads: newUploads(d.MaxUploads),
+	}
+	if a.TimeLimit == 0 {
+		a.TimeLimit = defaultTimeLimit
 	}
 	// There are at least as many connections for reading, so that one is left
 	// for what needs no turn.

@@ -91,7 +91,7 @@ func linkToken(path string) (token string, ok bool) {
 
 // followLink sends the asset of a link. The token authenticates the request.
 func (a *API) followLink(r *request, token string) error {
-	ctx, cancel := context.WithTimeout(r.http.Context(), handlerTime)
+	ctx, cancel := context.WithTimeout(r.http.Context(), a.TimeLimit)
 	defer cancel()
 	f, err := a.Assets.OpenLink(ctx, token)
 	if err != nil {

@@ -53,7 +53,7 @@ func (a *API) grantAccess(r *request, platform string) error {
 	case r.http.Method != http.MethodGet && r.http.Method != http.MethodHead:
 		return r.onlyTakes("GET", "HEAD", "POST")
 	}
-	ctx, cancel := context.WithTimeout(r.http.Context(), handlerTime)
+	ctx, cancel := context.WithTimeout(r.http.Context(), a.TimeLimit)
 	defer cancel()
 	q := r.http.URL.Query()
 	v := connection.Visit{Platform: platform, State: q.Get("state"), Code: q.Get("code"), Denied: q.Get("error"), Session: r.session, Confirmed: confirmed}

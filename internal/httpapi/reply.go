@@ -337,7 +337,7 @@ func (a *API) fail(r *request, err error) {
 		h["Retry-After"] = []string{strconv.FormatInt(ceilSeconds(f.RetryAfter), 10)}
 	}
 	var body errorBody
-	body.Error.Code, body.Error.Message, body.Error.Details = f.Code, f.Message, detailed(f)
+	body.Error.Code, body.Error.Message, body.Error.Details = f.Code, f.Message, a.detailed(f)
 	body.Error.RequestID = r.id
 	body.Error.DocURL = a.Origin(r.http) + "/docs/errors#" + string(f.Code)
 	b, encodeErr := json.Marshal(body, json.Deterministic(true))
@@ -351,14 +351,14 @@ func (a *API) fail(r *request, err error) {
 
 // detailed returns the details of a fault. A fault without details gets the
 // retry time or the time limit.
-func detailed(f *fault.Error) []fault.Detail {
+func (a *API) detailed(f *fault.Error) []fault.Detail {
 	var meta fault.Meta
 	switch {
 	case len(f.Details) > 0:
 	case f.Code == fault.Unavailable && f.RetryAfter > 0:
 		meta = fault.Meta{"retry_after": ceilSeconds(f.RetryAfter)}
 	case f.Code == fault.Timeout:
-		meta = fault.Meta{"seconds": int64(handlerTime / time.Second)}
+		meta = fault.Meta{"seconds": int64(a.TimeLimit / time.Second)}
 	}
 	if meta == nil {
 		return f.Details

@@ -24,9 +24,9 @@ import (
 )
 
 const (
-	// handlerTime is the time limit of an operation.
-	handlerTime = 30 * time.Second
-	maxTarget   = 8 << 10
+	// defaultTimeLimit is the time limit of an operation.
+	defaultTimeLimit = 30 * time.Second
+	maxTarget        = 8 << 10
 )
 
 // request is the state of one HTTP request.
@@ -253,7 +253,7 @@ func (a *API) perform(r *request, path string) {
 		return
 	}
 	ctx := &r.timeout
-	ctx.Context, ctx.limit = fairqueue.WithYield(r.http.Context(), func() func() { return a.lendPlace(r) }), handlerTime
+	ctx.Context, ctx.limit = fairqueue.WithYield(r.http.Context(), func() func() { return a.lendPlace(r) }), a.TimeLimit
 	if r.route.waits {
 		ctx.limit += longestWait
 	}

@@ -57,7 +57,7 @@ func (a *API) Answer(w http.ResponseWriter, hr *http.Request, handle func(contex
 		a.fail(r, err)
 		return
 	}
-	ctx, cancel := context.WithTimeout(hr.Context(), handlerTime)
+	ctx, cancel := context.WithTimeout(hr.Context(), a.TimeLimit)
 	defer cancel()
 	if err := handle(ctx, &Call{W: w, Request: hr, ID: r.id, From: r.from, Now: r.now, api: a, in: r}); err != nil {
 		a.fail(r, err)

@@ -1,7 +1,7 @@
 // Analytics: every way from one question to the next, and what happens where an
 // answer cannot be drawn.
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { describe, test } from "node:test";
 import { faultless, signedIn, visit } from "./browser.mjs";
 
 /** The links to the built-in queries. */
@@ -16,52 +16,55 @@ async function whole(page) {
   assert.equal(await page.getByText("Something went wrong").count(), 0, "a card failed");
 }
 
-test("each built-in query follows each other one", { timeout: 300_000 }, async () => {
-  const page = await signedIn();
-  await visit(page, "/analytics");
-  const links = await starters(page).evaluateAll((list) => list.map((a) => [a.textContent, a.getAttribute("href")]));
-  assert.ok(links.length >= 5, `got ${links.length} built-in queries want at least 5`);
-  const headings = new Map();
-  for (const [name, href] of links) {
-    await visit(page, href);
-    headings.set(name, await answer(page).innerText());
-  }
-  const open = async (name) => {
-    await starters(page).filter({ hasText: name }).click();
-    await answer(page).filter({ hasText: headings.get(name) }).waitFor();
-    await whole(page);
-  };
-  for (const [from] of links) {
-    for (const [to] of links) {
-      if (from === to) continue;
-      await open(from);
-      await open(to);
+describe("every way", { concurrency: true }, () => {
+  test("each built-in query follows each other one", { timeout: 300_000 }, async () => {
+    const page = await signedIn();
+    await visit(page, "/analytics");
+    const links = await starters(page).evaluateAll((list) => list.map((a) => [a.textContent, a.getAttribute("href")]));
+    assert.ok(links.length >= 5, `got ${links.length} built-in queries want at least 5`);
+    const headings = new Map();
+    for (const [name, href] of links) {
+      await visit(page, href);
+      headings.set(name, await answer(page).innerText());
     }
-  }
-  faultless(page, "all pairs");
-});
-
-test("each granularity follows each other one", { timeout: 300_000 }, async () => {
-  const page = await signedIn();
-  await visit(page, "/analytics");
-  for (const start of ["Campaign efficiency", "This month vs last year"]) {
-    await starters(page).filter({ hasText: start }).click();
-    const select = page.getByRole("region", { name: "Break down by" }).getByRole("button", { name: /Over time/ });
-    await select.click();
-    const names = await page.getByRole("option").allInnerTexts();
-    await page.keyboard.press("Escape");
-    assert.ok(names.length >= 4, `got ${names.length} granularities want at least 4`);
-    const [all, ...parts] = names;
-    for (const name of [all, ...parts.flatMap((part) => [part, all]), ...parts, ...parts.toReversed()]) {
-      await select.click();
-      await page.getByRole("option", { name, exact: true }).click();
-      const unit = name.replace("By ", "");
-      const heading = name === all ? /^((?! by (day|week|month|quarter|year)$).)*$/ : new RegExp(`, ${unit} by ${unit}$`);
-      await answer(page).filter({ hasText: heading }).waitFor();
+    const open = async (name) => {
+      await starters(page).filter({ hasText: name }).click();
+      await answer(page).filter({ hasText: headings.get(name) }).waitFor();
       await whole(page);
+    };
+    // A walk that goes from each query to each other one and back once.
+    for (const [i, [from]] of links.entries()) {
+      await open(from);
+      for (const [to] of links.slice(i + 1)) {
+        await open(to);
+        await open(from);
+      }
     }
-  }
-  faultless(page, "granularities");
+    faultless(page, "all pairs");
+  });
+
+  test("each granularity follows its neighbors", { timeout: 300_000 }, async () => {
+    const page = await signedIn();
+    await visit(page, "/analytics");
+    for (const start of ["Campaign efficiency", "This month vs last year"]) {
+      await starters(page).filter({ hasText: start }).click();
+      const select = page.getByRole("region", { name: "Break down by" }).getByRole("button", { name: /Over time/ });
+      await select.click();
+      const names = await page.getByRole("option").allInnerTexts();
+      await page.keyboard.press("Escape");
+      assert.ok(names.length >= 4, `got ${names.length} granularities want at least 4`);
+      const [all, ...parts] = names;
+      for (const name of [all, ...parts, ...parts.toReversed(), all]) {
+        await select.click();
+        await page.getByRole("option", { name, exact: true }).click();
+        const unit = name.replace("By ", "");
+        const heading = name === all ? /^((?! by (day|week|month|quarter|year)$).)*$/ : new RegExp(`, ${unit} by ${unit}$`);
+        await answer(page).filter({ hasText: heading }).waitFor();
+        await whole(page);
+      }
+    }
+    faultless(page, "granularities");
+  });
 });
 
 test("an answer that cannot be drawn stays inside its card", async () => {

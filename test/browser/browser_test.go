@@ -6,6 +6,7 @@ package browser_test
 
 import (
 	"errors"
+	"flag"
 	"net/url"
 	"os"
 	"os/exec"
@@ -18,6 +19,11 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	// Stories wait for pages more than they compute.
+	flag.Parse()
+	if err := flag.Set("test.parallel", "6"); err != nil {
+		panic(err)
+	}
 	code := m.Run()
 	program.Clean()
 	os.Exit(code)
@@ -35,7 +41,8 @@ func install() error {
 var signInLinkPattern = regexp.MustCompile(`https://[^\s"]+/(?:link|setup)#[0-9A-Za-z_-]+`)
 
 // TestBrowser runs the stories. Those whose name begins with new- have an empty
-// server each; all others share one with the demo, in the order of their names.
+// server each; all others share one with the demo: first those that change it,
+// in the order of their names, then those that only read, at the same time.
 func TestBrowser(t *testing.T) {
 	if err := install(); err != nil {
 		t.Fatal(err)
@@ -44,6 +51,7 @@ func TestBrowser(t *testing.T) {
 	if err != nil || len(stories) == 0 {
 		t.Fatalf("no stories: %v", err)
 	}
+	reading := regexp.MustCompile(`^(analytics|compare|pages)\.`)
 	var shared []string
 	for _, story := range stories {
 		if !strings.HasPrefix(story, "new-") {
@@ -59,7 +67,12 @@ func TestBrowser(t *testing.T) {
 		t.Parallel()
 		demo := startStoryServer(t, "demo")
 		for _, story := range shared {
-			t.Run(storyName(story), func(t *testing.T) { demo.runStory(t, story) })
+			t.Run(storyName(story), func(t *testing.T) {
+				if reading.MatchString(story) {
+					t.Parallel()
+				}
+				demo.runStory(t, story)
+			})
 		}
 	})
 }

@@ -1,7 +1,7 @@
 // Campaigns in the console: what the switch does, the server has done.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { accessible, ask, faultless, settled, signedIn, until, visit } from "./browser.mjs";
+import { accessible, ask, faultless, press, settled, signedIn, until, visit } from "./browser.mjs";
 
 async function campaign(page, status) {
   const list = await ask(page, `/console/v1/campaigns?status=${status}&limit=100`);
@@ -77,15 +77,12 @@ test("the table by keyboard, and bulk", async () => {
 test("⌘K goes anywhere", async () => {
   const page = await signedIn();
   await visit(page, "/");
-  await page.keyboard.press("Control+k");
-  await page.getByRole("dialog", { name: "Search or jump to" }).waitFor();
+  await press(page, ["Control+k"], (o) => page.getByRole("dialog", { name: "Search or jump to" }).waitFor(o));
   await accessible(page, "palette");
   await page.keyboard.type("keys");
   await page.keyboard.press("Enter");
   await page.waitForURL("**/settings/api/keys");
   await page.keyboard.press("Escape");
   await page.locator("main").focus();
-  await page.keyboard.press("g");
-  await page.keyboard.press("c");
-  await page.waitForURL("**/campaigns");
+  await press(page, ["g", "c"], (o) => page.waitForURL("**/campaigns", o));
 });
