@@ -21,7 +21,7 @@ import (
 func TestMain(m *testing.M) {
 	// Stories wait for pages more than they compute.
 	flag.Parse()
-	if err := flag.Set("test.parallel", "6"); err != nil {
+	if err := flag.Set("test.parallel", "4"); err != nil {
 		panic(err)
 	}
 	code := m.Run()
