@@ -233,6 +233,9 @@ type Account struct {
 	Timezone   string         `json:"timezone"`
 	URL        *string        `json:"url"`
 	Enabled    bool           `json:"enabled"`
+	// Problem is why a platform lists the account and does not let us read it,
+	// nil if it can be read.
+	Problem *Error `json:"-"`
 }
 
 // Sync is how far the numbers have come and when more are fetched. Where

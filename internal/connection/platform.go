@@ -120,7 +120,52 @@ type Report struct {
 	Level       Level
 	First, Last clock.Date
 	Entities    *Entities
+	// Conversions are the platform's names of the events that count as
+	// conversions, empty for the account's own choice.
+	Conversions []string
+	// Note receives what a reader of the numbers should know; see AddNote.
+	Note func(Note)
 }
+
+// AddNote passes a note on, if anyone wants notes.
+func (q *Report) AddNote(n Note) {
+	if q.Note != nil {
+		q.Note(n)
+	}
+}
+
+// Note says that rows of a report are not all that the platform has counted, or
+// not exactly what it has counted.
+type Note struct {
+	Code        NoteCode
+	First, Last clock.Date
+	// Measure and Amount are what is missing, if the platform lets us know.
+	// Amount has the unit of the measure in facts.
+	Measure fact.Measure
+	Amount  *int64
+	// Message is a sentence for people.
+	Message string
+}
+
+// NoteCode is the reason for a note.
+type NoteCode string
+
+// The reasons for notes.
+const (
+	// NoteWithheld is for rows that the platform leaves out to protect people.
+	NoteWithheld NoteCode = "withheld"
+	// NoteOther is for rows that the platform has put together as "other".
+	NoteOther NoteCode = "other_row"
+	// NoteSampled is for values that the platform has estimated from a part.
+	NoteSampled NoteCode = "sampled"
+	// NoteUnattributed is for an amount of the account that belongs to no
+	// campaign in the report.
+	NoteUnattributed NoteCode = "unattributed"
+	// NoteTotalDiffers is for parts that do not add up to their total.
+	NoteTotalDiffers NoteCode = "total_differs"
+	// NoteNotIncluded is for campaigns whose numbers the report does not have.
+	NoteNotIncluded NoteCode = "not_included"
+)
 
 // Entities are what an account has.
 type Entities struct {

@@ -133,6 +133,9 @@ func buildAccount(w AccountSet, zone *time.Location, platform string, scale int)
 		zone = time.UTC
 	}
 	a := &Account{Set: w, Platform: platform, ID: accountID(w, platform), Name: shopName, First: firstDay, zone: zone, traits: traitsOf(platform, w.Currency)}
+	if w.Member > 0 {
+		a.Name += " " + strconv.Itoa(w.Member+1)
+	}
 	b := &accountBuilder{account: a, shape: idFormats[platform], key: k.named(platform), unit: million, used: map[string]bool{}}
 	if digits, _ := money.Currency(w.Currency).Digits(); digits == 0 {
 		// Choice: a unit of a currency without decimals is worth about a cent.

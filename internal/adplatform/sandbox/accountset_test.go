@@ -38,10 +38,14 @@ func testAccount(t testing.TB, s *Server, platform string) *Account {
 // randomAccountSet returns a random account set.
 func randomAccountSet(t *rapid.T) AccountSet {
 	return AccountSet{
-		rapid.Int64().Draw(t, "seed"),
-		rapid.SampledFrom([]string{"USD", "EUR", "JPY", "KWD"}).Draw(t, "currency"),
-		rapid.SampledFrom([]string{"UTC", "America/Los_Angeles", "Pacific/Auckland"}).Draw(t, "timezone"),
+		Seed:     rapid.Int64().Draw(t, "seed"),
+		Currency: rapid.SampledFrom([]string{"USD", "EUR", "JPY", "KWD"}).Draw(t, "currency"),
+		Timezone: rapid.SampledFrom([]string{"UTC", "America/Los_Angeles", "Pacific/Auckland"}).Draw(t, "timezone"),
 	}
+}
+
+func set(seed int64, currency, zone string) AccountSet {
+	return AccountSet{Seed: seed, Currency: currency, Timezone: zone}
 }
 
 // randomPlatform returns a random platform.
@@ -124,7 +128,7 @@ func TestAccounts(t *testing.T) {
 func TestAccountSetsDiffer(t *testing.T) {
 	t.Parallel()
 	seen := map[string]AccountSet{}
-	for _, w := range []AccountSet{{1, "USD", "UTC"}, {2, "USD", "UTC"}, {-1, "USD", "UTC"}, {1, "EUR", "UTC"}, {1, "USD", "Europe/Berlin"}} {
+	for _, w := range []AccountSet{set(1, "USD", "UTC"), set(2, "USD", "UTC"), set(-1, "USD", "UTC"), set(1, "EUR", "UTC"), set(1, "USD", "Europe/Berlin")} {
 		for _, platform := range platformNames() {
 			id := accountID(w, platform)
 			if other, ok := seen[id]; ok {
@@ -174,7 +178,7 @@ func TestGA4HasOtherPlatformsCampaigns(t *testing.T) {
 // change.
 func TestScale(t *testing.T) {
 	t.Parallel()
-	w := AccountSet{1, "USD", "UTC"}
+	w := AccountSet{Seed: 1, Currency: "USD", Timezone: "UTC"}
 	for _, platform := range platformNames() {
 		small, err := buildTestAccount(w, platform, 1)
 		if err != nil {

@@ -30,13 +30,19 @@ func (s *Server) controlHandler() http.Handler {
 		s.faults.clear()
 		w.WriteHeader(http.StatusNoContent)
 	})
+	mux.HandleFunc("GET /_sandbox/behaviors", func(w http.ResponseWriter, _ *http.Request) { c.writeData(w, s.behaviors.list()) })
+	mux.HandleFunc("POST /_sandbox/behaviors", c.turnOn)
+	mux.HandleFunc("DELETE /_sandbox/behaviors", func(w http.ResponseWriter, _ *http.Request) {
+		s.TurnAllOff()
+		w.WriteHeader(http.StatusNoContent)
+	})
 	mux.HandleFunc("GET /_sandbox/journal", func(w http.ResponseWriter, _ *http.Request) { c.writeData(w, s.Journal()) })
 	mux.HandleFunc("DELETE /_sandbox/journal", func(w http.ResponseWriter, _ *http.Request) {
 		s.journal.clear()
 		w.WriteHeader(http.StatusNoContent)
 	})
 	mux.HandleFunc(controlPrefix, func(w http.ResponseWriter, r *http.Request) {
-		c.writeError(w, http.StatusNotFound, "not_found", fmt.Sprintf("%s %s is no operation of the sandbox: there are grants, truth, clock, faults, journal and seed.", r.Method, r.URL.Path))
+		c.writeError(w, http.StatusNotFound, "not_found", fmt.Sprintf("%s %s is no operation of the sandbox: there are grants, truth, clock, faults, behaviors, journal and seed.", r.Method, r.URL.Path))
 	})
 	return mux
 }
@@ -88,7 +94,7 @@ func (c control) grants(w http.ResponseWriter, r *http.Request) {
 	if !c.readBody(w, r, &in) {
 		return
 	}
-	set := AccountSet{c.s.own.Seed, in.Currency, in.Timezone}
+	set := AccountSet{Seed: c.s.own.Seed, Currency: in.Currency, Timezone: in.Timezone}
 	if in.Seed != nil {
 		set.Seed = *in.Seed
 	}
@@ -198,4 +204,17 @@ func (c control) addFaults(w http.ResponseWriter, r *http.Request) {
 		_ = c.s.AddFault(rule) // validated above
 	}
 	c.writeData(w, c.s.faults.list())
+}
+
+// turnOn turns one switch on.
+func (c control) turnOn(w http.ResponseWriter, r *http.Request) {
+	var rule BehaviorRule
+	if !c.readBody(w, r, &rule) {
+		return
+	}
+	if err := c.s.TurnOn(rule); err != nil {
+		c.writeInvalid(w, "This is no switch: "+err.Error())
+		return
+	}
+	c.writeData(w, c.s.behaviors.list())
 }

@@ -29,6 +29,9 @@ type AccountSet struct {
 	Seed     int64  `json:"seed"`
 	Currency string `json:"currency"`
 	Timezone string `json:"timezone"`
+	// Member is the number of a further account of the grant that opens several,
+	// 0 for the first.
+	Member int `json:"-"`
 }
 
 // Account is an ad account on one platform.

@@ -12,6 +12,7 @@ import (
 // the day asOf.
 func (s *Server) rowsAsOf(a *Account, level Level, first, last, asOf clock.Date) iter.Seq[Row] {
 	runs := s.state.runChangesOf(a)
+	a = s.matured(a)
 	return func(yield func(Row) bool) {
 		for day := max(first, a.First); day <= min(last, asOf); day++ {
 			r := dayReader{account: a, runs: runs, factors: dayFactorsOf(day), age: int(asOf - day)}

@@ -40,7 +40,9 @@ type Server struct {
 	state   *state
 	faults  faultRules
 	journal journal
-	control http.Handler
+	// behaviors are the switches that are on.
+	behaviors behaviorRules
+	control   http.Handler
 
 	mu sync.Mutex
 	// accountRefs are the accounts of all opened account sets, by id; accounts are
@@ -75,7 +77,7 @@ func New(o Options) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{
-		o: o, own: AccountSet{o.Seed, o.Currency, o.Timezone}, state: st, faults: faultRules{random: seedKey(0).numbered(o.Seed).named("faults")},
+		o: o, own: AccountSet{Seed: o.Seed, Currency: o.Currency, Timezone: o.Timezone}, state: st, faults: faultRules{random: seedKey(0).numbered(o.Seed).named("faults")},
 		accountRefs: map[string]accountRef{}, accounts: map[accountRef]*Account{},
 	}
 	s.control = s.controlHandler()
@@ -115,7 +117,7 @@ func (s *Server) registerSet(w AccountSet) (*time.Location, error) {
 	for _, d := range platformAPIs {
 		s.accountRefs[accountID(w, d.Platform())] = accountRef{w, d.Platform()}
 	}
-	if w != s.own {
+	if w != s.own && w.Member == 0 {
 		s.state.addSet(w)
 	}
 	return zone, nil

@@ -247,7 +247,7 @@ func TestStateIsKept(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "state.json")
 	s := newTestServer(t, Options{Seed: 3, State: file})
-	other := AccountSet{77, "EUR", "Europe/Berlin"}
+	other := AccountSet{Seed: 77, Currency: "EUR", Timezone: "Europe/Berlin"}
 	opened, err := s.Grant(other)
 	if err != nil {
 		t.Fatal(err)

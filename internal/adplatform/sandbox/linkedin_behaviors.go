@@ -1,0 +1,4 @@
+package sandbox
+
+// linkedInBehaviors are the simulated behaviors of LinkedIn Ads.
+var linkedInBehaviors = []Behavior{}

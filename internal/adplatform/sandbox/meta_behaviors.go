@@ -1,0 +1,4 @@
+package sandbox
+
+// metaBehaviors are the simulated behaviors of Meta Ads.
+var metaBehaviors = []Behavior{}

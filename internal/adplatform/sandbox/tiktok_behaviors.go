@@ -1,0 +1,4 @@
+package sandbox
+
+// tikTokBehaviors are the simulated behaviors of TikTok Ads.
+var tikTokBehaviors = []Behavior{}
