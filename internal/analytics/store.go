@@ -103,4 +103,21 @@ type Connection struct {
 	Own bool
 	// Sandbox means that the metrics are simulated.
 	Sandbox bool
+	// Gaps are the days whose metrics are missing or not all there.
+	Gaps []Gap
+}
+
+// Gap is a range of days of one report of an account whose metrics are missing
+// or not all there.
+type Gap struct {
+	Platform string
+	Account  string
+	Currency money.Currency
+	Family   fact.Family
+	First    clock.Date
+	Last     clock.Date
+	Message  string
+	// Metric and Amount are what is at stake; Metric is empty if nobody knows.
+	Metric string
+	Amount fact.Number
 }

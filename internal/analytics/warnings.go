@@ -25,6 +25,15 @@ type Warning struct {
 	Timezones   []string       `json:"timezones,omitzero"`
 	Platforms   []string       `json:"platforms,omitzero"`
 	Connections []ident.ID     `json:"connection_ids,omitzero"`
+	Amounts     []Amount       `json:"amounts,omitzero"`
+}
+
+// Amount is how much of a metric is at stake in an account.
+type Amount struct {
+	Account  string         `json:"account_id"`
+	Metric   string         `json:"metric"`
+	Amount   fact.Number    `json:"amount"`
+	Currency money.Currency `json:"currency"`
 }
 
 // freshness says how current the metrics are.
@@ -260,6 +269,7 @@ func (e *evaluation) connectionWarnings(now time.Time) (list []Warning) {
 			sandbox = append(sandbox, c.ID)
 		}
 	}
+	list = append(list, e.incomplete()...)
 	if len(stale) > 0 {
 		list = append(list, Warning{Code: "stale_connections", Connections: stale, Message: fmt.Sprintf("%d connections have not synced for longer than expected; metrics of recent days may be missing.", len(stale))})
 	}

@@ -233,6 +233,8 @@ type Account struct {
 	Timezone   string         `json:"timezone"`
 	URL        *string        `json:"url"`
 	Enabled    bool           `json:"enabled"`
+	// Reports say which days were read and what they lack, for platforms.
+	Reports []AccountReport `json:"reports"`
 	// Problem is why a platform lists the account and does not let us read it,
 	// nil if it can be read.
 	Problem *Error `json:"-"`

@@ -68,7 +68,7 @@ func TestSource(t *testing.T) {
 	want(t, "source", fact.Source{Connection: first.Connection, Platform: "api", Account: "default", Currency: "EUR", Zone: "Europe/Berlin"}, first.Source)
 	got, stamp := read(t, w, first.Connection)
 	want(t, "stamp", first.Stamp, stamp)
-	account := map[string]any{"external_id": "default", "platform": "api", "name": "default", "currency": "EUR", "timezone": "Europe/Berlin", "url": nil, "enabled": true}
+	account := map[string]any{"external_id": "default", "platform": "api", "name": "default", "currency": "EUR", "timezone": "Europe/Berlin", "url": nil, "enabled": true, "reports": []any{}}
 	want(t, "record", map[string]any{
 		"id": string(first.Connection), "platform": "api", "name": "Shop", "status": "connected", "status_reason": nil, "data_lost_at": nil,
 		"accounts": []any{account}, "capabilities": []any{"read_metrics"}, "scopes_granted": []any{}, "scopes_missing": []any{}, "credentials_expire_at": nil,
@@ -106,7 +106,7 @@ func TestSource(t *testing.T) {
 	}, second)
 	got, _ = read(t, w, first.Connection)
 	want(t, "accounts", []any{account, map[string]any{
-		"external_id": "us", "platform": "api", "name": "United States", "currency": "USD", "timezone": "America/New_York", "url": nil, "enabled": true,
+		"external_id": "us", "platform": "api", "name": "United States", "currency": "USD", "timezone": "America/New_York", "url": nil, "enabled": true, "reports": []any{},
 	}}, got["accounts"])
 	want(t, "updated_at", any("2026-11-15T12:01:00.000Z"), got["updated_at"])
 	want(t, "events", []string{"connection.created", "connection.updated"}, w.EventTypes(string(first.Connection)))

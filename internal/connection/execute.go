@@ -234,10 +234,32 @@ func (e *execution) plan() {
 				continue
 			}
 			figures = append(figures, chunks(p.Account, family, first, last, client.About().WindowDays)...)
+			figures = append(figures, e.missed(p.Account, family, first, client.About().WindowDays)...)
 		}
 	}
 	slices.SortStableFunc(figures, func(a, b SyncPart) int { return int(b.Last - a.Last) })
 	e.run.Plan = slices.Concat(plan, figures)
+}
+
+// maxMissed is the largest number of parts with missed days that a scheduled run
+// reads of one report.
+const maxMissed = 5
+
+// missed returns parts for days before first that earlier runs could not read,
+// for a scheduled run. Where a person has to do something first, the days are
+// tried once a day.
+func (e *execution) missed(account string, f fact.Family, first clock.Date, window int) (list []SyncPart) {
+	if e.run.Trigger != TriggerScheduled {
+		return nil
+	}
+	daily := e.run.Window.EndDate-e.run.Window.StartDate >= clock.Date(e.c.Sync.LookbackDays)
+	r := e.c.account(account).report(f)
+	for i := len(r.Gaps) - 1; i >= 0 && len(list) < maxMissed; i-- {
+		if g := &r.Gaps[i]; g.Missing && g.StartDate < first && (daily || g.Remediation == nil) {
+			list = append(list, chunks(account, f, g.StartDate, min(g.EndDate, first-1), window)...)
+		}
+	}
+	return list[:min(len(list), maxMissed)]
 }
 
 // chunks cuts days into parts, the newest first.

@@ -2,6 +2,7 @@ package connection
 
 import (
 	"context"
+	"fanfare/internal/clock"
 
 	"fanfare/internal/ident"
 )
@@ -15,3 +16,8 @@ func (s *Service) OpenTokens(ctx context.Context, workspace, id ident.ID) (Platf
 	_, ring, err := s.freshCredentials(ctx, c, false)
 	return ring, err
 }
+
+// Read and Unread are for tests of what a report says about its days.
+func (r *AccountReport) Read(first, last clock.Date, lacks []Gap) { r.read(first, last, lacks) }
+
+func (r *AccountReport) Unread(first, last clock.Date, why *RunError) { r.unread(first, last, why) }

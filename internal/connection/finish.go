@@ -35,6 +35,7 @@ func (e *execution) end(ctx context.Context, status RunStatus, why *RunError) er
 		}
 		ch.Runs = []RunChange{{Run: &run, Events: run.events()}}
 		c.relist(e)
+		c.cover(&run)
 		c.conclude(&run, e.c, e.off, now, &ch.Events)
 		e.s.reread(c, &run, ch)
 		e.s.history(c, &run, ch)
@@ -138,9 +139,10 @@ func (c *Connection) succeed(run *Run, now clock.Instant) {
 		}
 	}
 	c.applyFeed(f, now)
-	if run.Status != RunSucceeded || f.Rows == 0 {
+	if f.Rows == 0 {
 		return
 	}
+	// What could not be read is a gap of its account and is read again by itself.
 	if run.Window.EndDate-run.Window.StartDate >= clock.Date(c.Sync.LookbackDays) && run.Mode != ModeBackfill {
 		c.Private.Whole = now
 		if c.Private.Deep == 0 || c.Private.Deep.Add(7*24*time.Hour) <= now {
@@ -163,10 +165,17 @@ func (c *Connection) setStatusAfterRun(run *Run, seen *Connection, ok bool, now 
 			reason("credentials_expiring", "Access ends soon.", "Grant access anew before "+at.String()+".")
 			return
 		}
-		c.StatusReason = c.unlisted(now)
-		if seen.StatusReason != nil && seen.StatusReason.Code == accountChanged {
-			c.StatusReason = seen.StatusReason
+		next := c.unlisted(now)
+		switch {
+		case seen.StatusReason != nil && seen.StatusReason.Code == accountChanged:
+			next = seen.StatusReason
+		case next == nil:
+			next = c.incomplete(now)
 		}
+		if old := c.StatusReason; next != nil && old != nil && old.Code == next.Code {
+			next.Since = old.Since
+		}
+		c.StatusReason = next
 	case run.Error != nil && run.Error.Class == "auth":
 		c.Private.Failures++
 		c.Status = StatusReauthRequired
@@ -198,7 +207,7 @@ func (s *Service) history(c *Connection, after *Run, ch *Change) {
 	switch u := c.Private.Unread; {
 	case u != nil && !u.done() && (after.Status == RunSucceeded || after.Status == RunPartial) && after.Trigger != TriggerBackfill && len(c.Private.Queue) == 0:
 		first, last = u.First, u.Last
-	case u == nil && after.Status == RunSucceeded && after.Trigger == TriggerInitial && s.HistoryDays > fullDays:
+	case u == nil && (after.Status == RunSucceeded || after.Status == RunPartial) && after.Trigger == TriggerInitial && s.HistoryDays > fullDays:
 	default:
 		return
 	}
@@ -212,6 +221,10 @@ func (s *Service) history(c *Connection, after *Run, ch *Change) {
 // purged notes that the caller had all facts erased, so none can be lost.
 func (c *Connection) purged(ch *Change) {
 	c.Private.Purged = true
+	c.Accounts = slices.Clone(c.Accounts)
+	for i := range c.Accounts {
+		c.Accounts[i].Reports = nil
+	}
 	c.forgetDays()
 	c.endLoss(ch)
 	c.StatusReason = nil

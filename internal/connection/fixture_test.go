@@ -55,6 +55,8 @@ type platformFaults struct {
 	// an error, so does the client.
 	report func(ctx context.Context, q connection.Report) error
 	status func(account, campaign string, run bool) error
+	// rows replaces the rows of a report, if it is set.
+	rows func(q connection.Report, rows []fact.Row) []fact.Row
 	// accounts is called before the client lists accounts; hidden is a platform
 	// that lists none.
 	accounts func(ctx context.Context)
@@ -89,7 +91,10 @@ func (c *faultyClient) Report(ctx context.Context, k connection.Credentials, q c
 			return err
 		}
 	}
-	return c.Client.Report(ctx, k, q, each)
+	if c.faults.rows == nil {
+		return c.Client.Report(ctx, k, q, each)
+	}
+	return c.Client.Report(ctx, k, q, func(rows []fact.Row) error { return each(c.faults.rows(q, rows)) })
 }
 
 func (c *faultyClient) SetStatus(ctx context.Context, k connection.Credentials, account, campaign string, run bool) error {
@@ -318,6 +323,19 @@ func (s *syncFixture) work(ctx context.Context) (at *time.Time, err error) {
 // warnings.
 func (s *syncFixture) spendBy(dimension string) (sums map[string]string, warnings []string) {
 	s.t.Helper()
+	return s.spendIn("2026-11-01", "2026-12-31", dimension)
+}
+
+// warningsOf returns the codes of the warnings about days.
+func (s *syncFixture) warningsOf(first, last, dimension string) []string {
+	s.t.Helper()
+	_, warnings := s.spendIn(first, last, dimension)
+	return warnings
+}
+
+// spendIn returns the spend on days by a dimension, and the codes of warnings.
+func (s *syncFixture) spendIn(first, last, dimension string) (sums map[string]string, warnings []string) {
+	s.t.Helper()
 	var answer struct {
 		Data []struct {
 			Dimensions map[string]*string     `json:"dimensions"`
@@ -330,7 +348,7 @@ func (s *syncFixture) spendBy(dimension string) (sums map[string]string, warning
 		} `json:"meta"`
 	}
 	res, err := s.analytics.Query(s.t.Context(), s.workspace(), storetest.Sent(s.t, map[string]any{
-		"metrics": []string{"spend"}, "dimensions": []string{dimension}, "date_range": map[string]any{"start_date": "2026-11-01", "end_date": "2026-12-31"}, "limit": 1000,
+		"metrics": []string{"spend"}, "dimensions": []string{dimension}, "date_range": map[string]any{"start_date": first, "end_date": last}, "limit": 1000,
 	}))
 	s.must(err)
 	s.must(json.Unmarshal(res.AppendJSON(nil), &answer))

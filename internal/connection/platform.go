@@ -137,14 +137,15 @@ func (q *Report) AddNote(n Note) {
 // Note says that rows of a report are not all that the platform has counted, or
 // not exactly what it has counted.
 type Note struct {
-	Code        NoteCode
-	First, Last clock.Date
+	Code  NoteCode   `json:"code"`
+	First clock.Date `json:"first"`
+	Last  clock.Date `json:"last"`
 	// Measure and Amount are what is missing, if the platform lets us know.
 	// Amount has the unit of the measure in facts.
-	Measure fact.Measure
-	Amount  *int64
+	Measure fact.Measure `json:"measure,omitzero"`
+	Amount  *int64       `json:"amount,omitzero"`
 	// Message is a sentence for people.
-	Message string
+	Message string `json:"message"`
 }
 
 // NoteCode is the reason for a note.

@@ -104,7 +104,7 @@ func readUpdate(f *body.Reader) (u Update) {
 		if o.Object.Get("enabled") == nil {
 			o.Bad(o.At("enabled"), "required", "is required.", nil)
 		}
-		o.Done("platform", "name", "currency", "timezone", "url")
+		o.Done("platform", "name", "currency", "timezone", "url", "reports")
 		if account != nil && on != nil {
 			if u.Accounts == nil {
 				u.Accounts = map[string]bool{}

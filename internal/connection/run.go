@@ -154,7 +154,9 @@ type SyncPart struct {
 	Read        int64            `json:"read,omitzero"`
 	Written     int64            `json:"written,omitzero"`
 	Quarantined int64            `json:"quarantined,omitzero"`
-	Error       *RunError        `json:"error,omitzero"`
+	// Notes say what the numbers of the part lack.
+	Notes []Note    `json:"notes,omitzero"`
+	Error *RunError `json:"error,omitzero"`
 }
 
 // over reports whether a run has ended.

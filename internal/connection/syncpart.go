@@ -39,7 +39,7 @@ func (e *execution) syncPart(ctx context.Context, p *SyncPart) error {
 	if err := e.write(ctx, p, b); err != nil {
 		return err
 	}
-	p.Status, p.Error = partDone, nil
+	p.Status, p.Error, p.Notes = partDone, nil, b.notes
 	return nil
 }
 
@@ -69,6 +69,8 @@ type bag struct {
 	campaigns   map[campaignDay]*fact.Row
 	told        map[clock.Date]*fact.Values
 	read, wrong int64
+	// notes are what the clients say that the numbers lack.
+	notes []Note
 }
 
 // rowKey is everything that makes a row another one.
@@ -97,7 +99,7 @@ func (e *execution) fetch(ctx context.Context, client Client, k Credentials, p *
 		if !slices.Contains(client.About().Levels, level) {
 			continue
 		}
-		q := Report{Account: p.Account, Level: level, First: p.First, Last: p.Last, Entities: e.entities[p.Account]}
+		q := Report{Account: p.Account, Level: level, First: p.First, Last: p.Last, Entities: e.entities[p.Account], Note: b.note}
 		err := client.Report(ctx, k, q, func(rows []fact.Row) error {
 			e.run.Totals.APICalls++
 			return b.add(level, p, rows)
@@ -106,8 +108,18 @@ func (e *execution) fetch(ctx context.Context, client Client, k Credentials, p *
 			return nil, fmt.Errorf("report %s of %s: %w", p.Family, p.Account, err)
 		}
 	}
-	b.rest()
+	b.addCampaignRemainders()
+	b.addAccountRemainders(p.Family)
 	return b, nil
+}
+
+// maxNotes is the largest number of notes that a part keeps.
+const maxNotes = 200
+
+func (b *bag) note(n Note) {
+	if len(b.notes) < maxNotes {
+		b.notes = append(b.notes, n)
+	}
 }
 
 func levelOf(f fact.Family) Level {
@@ -188,9 +200,9 @@ func sum[K comparable](into map[K]*fact.Values, key K, v *fact.Values) {
 	}
 }
 
-// rest gives what campaigns have beyond their ads a row of its own, so that
-// totals are the platform's.
-func (b *bag) rest() {
+// addCampaignRemainders gives what campaigns have beyond their ads a row of its
+// own, so that totals are the platform's.
+func (b *bag) addCampaignRemainders() {
 	keys := slices.SortedFunc(maps.Keys(b.campaigns), func(x, y campaignDay) int {
 		return cmp.Or(cmp.Compare(x.date, y.date), strings.Compare(x.campaign, y.campaign))
 	})
@@ -205,6 +217,48 @@ func (b *bag) rest() {
 			had, _ := ads.Get(m)
 			if known && n != had && m != fact.Reach {
 				r.Values.Set(m, n-had)
+			}
+		}
+		if r.Values != (fact.Values{}) && sound(&r.Values) {
+			b.rows = append(b.rows, r)
+		}
+	}
+}
+
+// addAccountRemainders gives what the account has beyond its campaigns a row
+// without a campaign, so that totals are the platform's: platforms leave deleted
+// campaigns out of reports and count them in the account. Where the campaigns
+// have more than the account, the rows stay and a note says so.
+func (b *bag) addAccountRemainders(f fact.Family) {
+	if f != fact.Base || len(b.told) == 0 {
+		return
+	}
+	sums := map[clock.Date]*fact.Values{}
+	channels := map[string]bool{}
+	for i := range b.rows {
+		sum(sums, b.rows[i].Date, &b.rows[i].Values)
+		channels[b.rows[i].Channel] = true
+	}
+	channel := "other"
+	if len(channels) == 1 {
+		channel = slices.Collect(maps.Keys(channels))[0]
+	}
+	for _, day := range slices.Sorted(maps.Keys(b.told)) {
+		r := fact.Row{Family: fact.Base, Date: day, Channel: channel}
+		have := sums[day]
+		if have == nil {
+			have = &fact.Values{}
+		}
+		for _, m := range checked {
+			theirs, known := b.told[day].Get(m)
+			ours, _ := have.Get(m)
+			switch {
+			case !known || theirs == ours:
+			case theirs > ours:
+				r.Values.Set(m, theirs-ours)
+			default:
+				over := theirs - ours
+				b.note(Note{Code: NoteTotalDiffers, First: day, Last: day, Measure: m, Amount: &over, Message: "The campaigns add up to more than the platform reports for the account."})
 			}
 		}
 		if r.Values != (fact.Values{}) && sound(&r.Values) {

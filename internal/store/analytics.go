@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"fanfare/internal/analytics"
 	"fanfare/internal/campaign"
@@ -39,9 +40,30 @@ func (a Analytics) Connections(ctx context.Context, workspace ident.ID) ([]analy
 			ID: c.ID, Name: c.Name, Platform: c.Platform, Status: string(c.Status), DataThrough: c.Sync.DataThrough,
 			Lost: c.DataLostAt != nil, Own: c.Platform == connection.PlatformAPI || c.Platform == connection.PlatformCSV,
 			LookbackDays: int(c.Sync.LookbackDays), LastSuccess: c.Sync.LastSuccessAt, StaleAfter: c.StaleAfter(), Sandbox: c.Platform == connection.PlatformSandbox,
+			Gaps: gapsOf(c),
 		})
 	}
 	return list, nil
+}
+
+// gapsOf returns the days of a connection whose metrics are missing or not all
+// there.
+func gapsOf(c *connection.Connection) (list []analytics.Gap) {
+	for _, a := range c.Accounts {
+		for _, r := range a.Reports {
+			for _, g := range r.Gaps {
+				gap := analytics.Gap{
+					Platform: a.Platform, Account: a.ExternalID, Currency: a.Currency, Family: fact.Family(slices.Index(fact.Families, r.Report)),
+					First: g.StartDate, Last: g.EndDate, Message: g.Message,
+				}
+				if g.Metric != nil && g.Amount != nil {
+					gap.Metric, gap.Amount = *g.Metric, *g.Amount
+				}
+				list = append(list, gap)
+			}
+		}
+	}
+	return list
 }
 
 // Workspace returns the settings of a workspace that analytics needs.

@@ -1,5 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { take, v1 } from "../../api/client";
+import { day } from "../../lib/format";
 import { useMay } from "../../lib/session";
 import { TextLink } from "../../ui/button";
 import { Card } from "../../ui/display";
@@ -64,6 +65,12 @@ export function Accounts({ connection: c }: { connection: Connection }) {
     { id: "currency", name: "Currency", width: 100, wide: true, cell: (a) => a.currency },
     { id: "zone", name: "Days in", wide: true, cell: (a) => a.timezone },
     {
+      id: "complete",
+      name: "Complete through",
+      wide: true,
+      cell: (a) => day(a.reports.find((r) => r.report === "base")?.complete_through),
+    },
+    {
       id: "enabled",
       name: "Synced",
       width: 96,
@@ -100,6 +107,37 @@ export function Accounts({ connection: c }: { connection: Connection }) {
           empty={<p className="px-6 py-8 text-center text-sm text-muted">The access reaches no account yet.</p>}
         />
       )}
+      {list.data ? <Gaps accounts={list.data} /> : null}
     </Card>
+  );
+}
+
+/** What each report is called. */
+const reportNames: Record<string, string> = {
+  base: "daily numbers",
+  geo: "numbers by country",
+  demographic: "numbers by age and gender",
+  device: "numbers by device",
+};
+
+/** Days whose numbers are missing or not all there. */
+function Gaps({ accounts }: { accounts: Account[] }) {
+  const gaps = accounts.flatMap((a) => a.reports.flatMap((r) => r.gaps.map((g) => ({ account: a, report: r.report, ...g }))));
+  if (gaps.length === 0) return null;
+  return (
+    <div className="border-t border-line px-6 py-4 text-sm">
+      <h3 className="font-medium">Incomplete days</h3>
+      <ul className="mt-2 space-y-2">
+        {gaps.slice(0, 20).map((g) => (
+          <li key={`${g.account.external_id} ${g.report} ${g.start_date} ${g.code}`}>
+            <span className="font-medium">
+              {g.account.name}, {reportNames[g.report] ?? g.report}, {day(g.start_date, true)} to {day(g.end_date, true)}
+            </span>
+            : {g.message} <span className="text-muted">{g.remediation ?? (g.missing ? "These days are read again with a later sync." : "")}</span>
+          </li>
+        ))}
+      </ul>
+      {gaps.length > 20 ? <p className="mt-2 text-muted">And {gaps.length - 20} more.</p> : null}
+    </div>
   );
 }
