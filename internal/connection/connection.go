@@ -160,6 +160,8 @@ type Private struct {
 	// those far back were.
 	Whole clock.Instant `json:"whole,omitzero"`
 	Deep  clock.Instant `json:"deep,omitzero"`
+	// History says that the past is read: the first sync was done, not canceled.
+	History bool `json:"history,omitzero"`
 	// Unread are the lost days that a platform has to be asked for again.
 	Unread *Unread `json:"unread,omitzero"`
 	// Purged says that the caller had all facts erased for good.

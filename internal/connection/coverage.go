@@ -57,6 +57,19 @@ func (a *Account) report(f fact.Family) *AccountReport {
 	return &a.Reports[i]
 }
 
+// reached returns the first day that was read or tried. ok is false before the
+// first sync.
+func (r *AccountReport) reached() (day clock.Date, ok bool) {
+	if r.Since == nil {
+		return 0, false
+	}
+	day = *r.Since
+	if len(r.Gaps) > 0 {
+		day = min(day, r.Gaps[0].StartDate)
+	}
+	return day, true
+}
+
 // read records that days were read, with what their numbers lack. It replaces
 // what was known about these days.
 func (r *AccountReport) read(first, last clock.Date, lacks []Gap) {

@@ -112,7 +112,8 @@ func (e *execution) work(ctx context.Context) (*clock.Instant, error) {
 				return nil, err
 			}
 		}
-		if e.run.StartedAt.Add(longestRun+time.Duration(e.run.Totals.ThrottledSeconds)*time.Second) < now {
+		// History takes as long as it takes: it goes on where it ended.
+		if e.run.Trigger != TriggerBackfill && e.run.StartedAt.Add(longestRun+time.Duration(e.run.Totals.ThrottledSeconds)*time.Second) < now {
 			e.giveUp()
 			continue
 		}
@@ -233,12 +234,27 @@ func (e *execution) plan() {
 			if !its {
 				continue
 			}
-			figures = append(figures, chunks(p.Account, family, first, last, client.About().WindowDays)...)
+			from, to := e.reportWindow(p.Account, family, first, last, now)
+			figures = append(figures, chunks(p.Account, family, from, to, client.About().WindowDays)...)
 			figures = append(figures, e.missed(p.Account, family, first, client.About().WindowDays)...)
 		}
 	}
 	slices.SortStableFunc(figures, func(a, b SyncPart) int { return int(b.Last - a.Last) })
 	e.run.Plan = slices.Concat(plan, figures)
+}
+
+// reportWindow returns the days to read of one report. One that was never read
+// gets the days of a first sync, and history goes on where it ended.
+func (e *execution) reportWindow(account string, f fact.Family, first, last clock.Date, now clock.Instant) (from, to clock.Date) {
+	a := e.c.account(account)
+	reached, ok := a.report(f).reached()
+	switch {
+	case !ok && e.run.Trigger == TriggerScheduled:
+		first = min(first, a.today(now)-fullDays+1)
+	case ok && e.run.Trigger == TriggerBackfill && e.c.Private.Unread == nil:
+		last = min(last, reached-1)
+	}
+	return first, last
 }
 
 // maxMissed is the largest number of parts with missed days that a scheduled run

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"fanfare/internal/clock"
+	"fanfare/internal/fact"
 	"fanfare/internal/ident"
 	"fanfare/internal/record"
 )
@@ -199,15 +200,40 @@ func (c *Connection) next(now clock.Instant) clock.Instant {
 	return now.Add(interval - interval/20 + jitter)
 }
 
-// history has the rest of the past read in the background: after the first run,
-// and after every other one while lost days are left.
+// historyDays returns for how many days a platform has metrics.
+func (s *Service) historyDays(platform string) int {
+	for _, about := range s.Registry.About() {
+		if about.Platform == platform {
+			return about.HistoryDays
+		}
+	}
+	return 0
+}
+
+// lacksHistory reports whether an account that is read has not been read as far
+// back as first, or as far back as its platform has metrics.
+func (c *Connection) lacksHistory(first clock.Date, now clock.Instant, days func(platform string) int) bool {
+	return slices.ContainsFunc(c.Accounts, func(a Account) bool {
+		start := first
+		if n := days(a.Platform); n > 0 {
+			start = max(start, a.today(now)-clock.Date(n)+1)
+		}
+		reached, ok := a.report(fact.Base).reached()
+		return a.Enabled && ok && reached > start
+	})
+}
+
+// history has the rest of the past read in the background while an account
+// lacks some of it, or lost days are left.
 func (s *Service) history(c *Connection, after *Run, ch *Change) {
 	today := c.today(ch.At)
 	first, last := today-clock.Date(s.HistoryDays)+1, today-fullDays
+	done := after.Status == RunSucceeded || after.Status == RunPartial
+	c.Private.History = c.Private.History || done && after.Trigger == TriggerInitial
 	switch u := c.Private.Unread; {
-	case u != nil && !u.done() && (after.Status == RunSucceeded || after.Status == RunPartial) && after.Trigger != TriggerBackfill && len(c.Private.Queue) == 0:
+	case u != nil && !u.done() && done && after.Trigger != TriggerBackfill && len(c.Private.Queue) == 0:
 		first, last = u.First, u.Last
-	case u == nil && (after.Status == RunSucceeded || after.Status == RunPartial) && after.Trigger == TriggerInitial && s.HistoryDays > fullDays:
+	case u == nil && done && c.Private.History && len(c.Private.Queue) == 0 && c.lacksHistory(first, ch.At, s.historyDays):
 	default:
 		return
 	}
@@ -221,10 +247,6 @@ func (s *Service) history(c *Connection, after *Run, ch *Change) {
 // purged notes that the caller had all facts erased, so none can be lost.
 func (c *Connection) purged(ch *Change) {
 	c.Private.Purged = true
-	c.Accounts = slices.Clone(c.Accounts)
-	for i := range c.Accounts {
-		c.Accounts[i].Reports = nil
-	}
 	c.forgetDays()
 	c.endLoss(ch)
 	c.StatusReason = nil

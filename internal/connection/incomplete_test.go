@@ -104,3 +104,52 @@ func (s *syncFixture) report(platform, report string) connection.AccountReport {
 	s.t.Fatalf("%s has no report %s", platform, report)
 	return connection.AccountReport{}
 }
+
+// TestHistory checks that a failed report does not keep the past of others from
+// being read, that history goes on where it ended, and that an account which is
+// turned on later gets all of its past.
+func TestHistory(t *testing.T) {
+	t.Parallel()
+	s := newSyncFixture(t)
+	s.connections.HistoryDays = 120
+	s.id = s.connect(map[string]any{"platform": "sandbox", "name": "Sandbox", "config": map[string]any{"seed": sandboxAccounts.Seed}}).OK().ID()
+	s.only("meta_ads")
+	s.faults.report = func(_ context.Context, q connection.Report) error {
+		if q.Level == connection.LevelDevice {
+			return &connection.Error{Class: connection.Refused, Code: "100", Message: "Not for this account."}
+		}
+		return nil
+	}
+	s.Sync(s.id)
+	want(t, "first run", connection.RunPartial, s.triggered("initial").Status)
+	s.Sync(s.id)
+	want(t, "history", connection.RunPartial, s.triggered("backfill").Status)
+	want(t, "first day", day(2026, 7, 19), *s.report("meta_ads", "base").Since)
+	if n := len(s.runs()); n != 2 {
+		t.Errorf("got %d runs, want no more history", n)
+	}
+	s.faults.report = nil
+	s.only("meta_ads", "tiktok_ads")
+	s.Clock.Advance(70 * time.Minute)
+	s.Sync(s.id)
+	want(t, "first days of another account", day(2026, 8, 18), *s.report("tiktok_ads", "base").Since)
+	s.faults.report = func(_ context.Context, q connection.Report) error {
+		if q.Account != s.tiktok() {
+			t.Errorf("got a report of %s from %v to %v, want no days twice", q.Account, q.First, q.Last)
+		}
+		return nil
+	}
+	s.Sync(s.id)
+	want(t, "first day of another account", day(2026, 7, 19), *s.report("tiktok_ads", "base").Since)
+}
+
+// triggered returns the latest run with a trigger.
+func (s *syncFixture) triggered(trigger string) connection.Run {
+	s.t.Helper()
+	list := s.runs()
+	i := slices.IndexFunc(list, func(r connection.Run) bool { return r.Trigger == trigger })
+	if i < 0 {
+		s.t.Fatalf("there is no run with the trigger %s", trigger)
+	}
+	return list[i]
+}

@@ -3,6 +3,7 @@ package connection
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"fanfare/internal/clock"
@@ -80,6 +81,10 @@ func (s *Service) Lost(ctx context.Context, cause record.Cause, id ident.ID) (lo
 func (c *Connection) forgetDays() {
 	c.Sync.LastSuccessAt, c.Sync.DataThrough, c.Sync.BackfilledSince, c.Health.LagSeconds = nil, nil, nil, nil
 	c.Private.Whole, c.Private.Deep = 0, 0
+	c.Accounts = slices.Clone(c.Accounts)
+	for i := range c.Accounts {
+		c.Accounts[i].Reports = nil
+	}
 }
 
 // unread returns the days to read again: those of a new connection, and all

@@ -245,6 +245,9 @@ func (s *Service) Cancel(ctx context.Context, cause record.Cause, id ident.ID, m
 		run.finish(RunCanceled, nil, now)
 		run.Touch(now, 1)
 		c.release(id)
+		if run.Trigger == TriggerBackfill {
+			c.Private.History = false
+		}
 		if c.Sync.NextRunAt == nil {
 			// Who cancels the first run does not want another in its place.
 			at := c.next(now)
