@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -25,6 +26,10 @@ type Spec struct {
 	Credentials  *Given
 	WriteEnabled bool
 	LinkByName   bool
+	// Selection is nil if the creator chose none; Selected are the ids of the
+	// accounts in it.
+	Selection *Selection
+	Selected  []string
 }
 
 // Given are credentials that a caller brings.
@@ -47,6 +52,10 @@ func (s *Service) Create(ctx context.Context, cause record.Cause, sent *body.Val
 	c := s.made(cause, &Source{Platform: spec.Platform, Name: strings.TrimSpace(spec.Name)})
 	c.Status, c.Capabilities = StatusPending, []string{}
 	c.Config, c.WriteEnabled, c.LinkByName = spec.Config, spec.WriteEnabled, spec.LinkByName
+	c.AccountSelection, c.Private.Selected = defaultSelection(spec.Platform), spec.Selected
+	if spec.Selection != nil {
+		c.AccountSelection = *spec.Selection
+	}
 	minutes := int64(defaultInterval / time.Minute)
 	c.Sync.IntervalMinutes, c.Sync.LookbackDays = &minutes, s.lookback(spec.Platform)
 	if err := s.named(ctx, c); err != nil {
@@ -170,12 +179,16 @@ func (s *Service) enter(ctx context.Context, c *Connection, ring PlatformCredent
 		return err
 	}
 	c.ScopesMissing = s.missing(c)
-	c.StatusReason = c.unlisted(ch.At)
+	c.StatusReason = c.listingReason(ch.At)
 	c.Status, c.AuthorizationURL, c.ReauthURL = StatusConnected, nil, nil
 	s.explainLoss(c, ch.At)
 	c.Private.Granting, c.Private.Failures = nil, 0
 	ch.Push = true
 	ch.Events = append(ch.Events, record.Event{Type: "connection.connected"})
+	if why := c.unselected(ch.At); why != nil {
+		c.StatusReason = why
+		return nil
+	}
 	if c.Sync.LastSuccessAt == nil && c.Sync.CurrentRunID == nil && len(c.Private.Queue) == 0 {
 		run := s.newRun(c, ch.Cause, Request{Mode: ModeFull}, TriggerInitial, ch.At)
 		s.enqueue(c, run, ch)
@@ -233,6 +246,7 @@ func (s *Service) refused(err error) error {
 func (s *Service) discover(ctx context.Context, c *Connection, ring PlatformCredentials) error {
 	c.Capabilities = nil
 	c.ScopesMissing = []string{}
+	denied := map[string]string{}
 	for _, platform := range Played {
 		k, there := ring[platform]
 		if !there {
@@ -247,8 +261,14 @@ func (s *Service) discover(ctx context.Context, c *Connection, ring PlatformCred
 			return fmt.Errorf("list accounts of %s: %w", platform, err)
 		}
 		c.Capabilities = append(c.Capabilities, client.About().Capabilities...)
-		c.accounts(platform, list, clock.At(s.now()))
+		for _, a := range list {
+			if a.Problem != nil {
+				denied[a.ExternalID] = a.Problem.Message
+			}
+		}
+		c.accounts(platform, slices.DeleteFunc(list, func(a Account) bool { return a.Problem != nil && c.account(a.ExternalID) == nil }), clock.At(s.now()))
 	}
+	c.Private.Denied = denied
 	slices.Sort(c.Capabilities)
 	c.Capabilities = slices.Compact(c.Capabilities)
 	if len(c.Accounts) == 0 {
@@ -263,6 +283,7 @@ const accountChanged = "account_changed"
 
 func (c *Connection) accounts(platform string, list []Account, at clock.Instant) {
 	next := slices.Clone(c.Accounts)
+	first := !slices.ContainsFunc(next, func(a Account) bool { return a.Platform == platform })
 	for i := range next {
 		if next[i].Platform != platform || slices.ContainsFunc(list, func(a Account) bool { return a.ExternalID == next[i].ExternalID }) {
 			continue
@@ -276,6 +297,8 @@ func (c *Connection) accounts(platform string, list []Account, at clock.Instant)
 		a.Platform = platform
 		i := slices.IndexFunc(next, func(b Account) bool { return b.ExternalID == a.ExternalID })
 		switch {
+		case i >= 0 && a.Problem != nil:
+			// Its days that cannot be read are gaps.
 		case i >= 0 && (next[i].Currency != a.Currency || next[i].Timezone != a.Timezone):
 			// Its figures would mean something else from here on.
 			next[i].Enabled = false
@@ -290,7 +313,7 @@ func (c *Connection) accounts(platform string, list []Account, at clock.Instant)
 				c.Private.Unlisted = without(c.Private.Unlisted, a.ExternalID)
 			}
 		case len(next) < MaxAccounts && a.Currency != "":
-			a.Enabled = true
+			a.Enabled = c.selects(a.ExternalID, first, len(list) == 1)
 			next = append(next, a)
 		}
 	}
@@ -310,6 +333,23 @@ func (c *Connection) unlisted(at clock.Instant) *Reason {
 	return &Reason{
 		Code: accountNotListed, Message: fmt.Sprintf("The platform no longer lists the accounts %s for these credentials; they are switched off.", strings.Join(c.Private.Unlisted, ", ")),
 		Since: at, Remediation: some("Grant access with credentials that open them; they are then switched on again."),
+	}
+}
+
+// accountsDenied is the reason of a connection with accounts that the platform
+// lists and does not let us read.
+const accountsDenied = "accounts_denied"
+
+// listingReason returns what is wrong with the list of accounts, nil for
+// nothing.
+func (c *Connection) listingReason(at clock.Instant) *Reason {
+	if why := c.unlisted(at); why != nil || len(c.Private.Denied) == 0 {
+		return why
+	}
+	ids := slices.Sorted(maps.Keys(c.Private.Denied))
+	return &Reason{
+		Code: accountsDenied, Message: fmt.Sprintf("The platform denies access to the accounts %s: %s", strings.Join(ids, ", "), c.Private.Denied[ids[0]]),
+		Since: at, Remediation: some("Ask an administrator of these accounts to give the connected user access. All other accounts are synced."),
 	}
 }
 
@@ -364,8 +404,10 @@ func (s *Service) invite(c *Connection, ch *Change) error {
 
 // Update is what a caller may change.
 type Update struct {
-	Name            *string
-	Accounts        map[string]bool
+	Name     *string
+	Accounts map[string]bool
+	// Delete are accounts whose metrics are deleted.
+	Delete          []string
 	IntervalMinutes *int64
 	LookbackDays    *int64
 	WriteEnabled    *bool
@@ -378,12 +420,14 @@ type Update struct {
 
 // Update applies a merge patch.
 func (s *Service) Update(ctx context.Context, cause record.Cause, id ident.ID, match record.Match, patch *body.Value) (record.Doc, error) {
-	return s.change(ctx, cause, id, match, func(c *Connection, ch *Change) error {
+	var erased []Account
+	d, err := s.change(ctx, cause, id, match, func(c *Connection, ch *Change) error {
 		f := body.NewReader(patch, true)
 		u := readUpdate(f)
 		f.Done(readOnly...)
 		if len(u.Accounts) > 0 {
 			c.unknownAccounts(f, &u)
+			u.deletable(f)
 		}
 		c.otherLoss(f, &u)
 		if err := f.Err(); err != nil {
@@ -398,6 +442,8 @@ func (s *Service) Update(ctx context.Context, cause record.Cause, id ident.ID, m
 		if err := c.revise(&u); err != nil {
 			return err
 		}
+		s.startAfterChoice(c, ch)
+		erased = c.erased(&u, &before)
 		if s.explainLoss(c, ch.At); u.DataComplete {
 			if err := c.accept(ch); err != nil {
 				return err
@@ -425,6 +471,10 @@ func (s *Service) Update(ctx context.Context, cause record.Cause, id ident.ID, m
 		}
 		return nil
 	})
+	if err != nil {
+		return d, err
+	}
+	return d, s.eraseAccounts(ctx, cause.Workspace, id, erased)
 }
 
 // revise applies an update.

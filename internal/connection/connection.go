@@ -123,6 +123,8 @@ type Connection struct {
 	// LinkByName that syncs link what has a record's name.
 	WriteEnabled bool `json:"write_enabled"`
 	LinkByName   bool `json:"link_by_name"`
+	// AccountSelection says which accounts are synced.
+	AccountSelection Selection `json:"account_selection"`
 
 	Sync   Sync   `json:"sync"`
 	Health Health `json:"health"`
@@ -156,6 +158,11 @@ type Private struct {
 	// Unlisted are the accounts that were switched off because the platform no
 	// longer listed them, by external id.
 	Unlisted []string `json:"unlisted,omitzero"`
+	// Denied are the accounts that the platform lists and does not let us read,
+	// by external id, with its message.
+	Denied map[string]string `json:"denied,omitzero"`
+	// Selected are the accounts that the creator chose, by external id.
+	Selected []string `json:"selected,omitzero"`
 	// Whole is when all days were last read that may still change, Deep when
 	// those far back were.
 	Whole clock.Instant `json:"whole,omitzero"`

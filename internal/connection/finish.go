@@ -166,7 +166,8 @@ func (c *Connection) setStatusAfterRun(run *Run, seen *Connection, ok bool, now 
 			reason("credentials_expiring", "Access ends soon.", "Grant access anew before "+at.String()+".")
 			return
 		}
-		next := c.unlisted(now)
+		c.Private.Denied = seen.Private.Denied
+		next := c.listingReason(now)
 		switch {
 		case seen.StatusReason != nil && seen.StatusReason.Code == accountChanged:
 			next = seen.StatusReason

@@ -17,6 +17,7 @@ func readSpec(f *body.Reader) (spec Spec) {
 	spec.Credentials = readGiven(f)
 	body.Set(&spec.WriteEnabled, f.Flag("write_enabled"))
 	body.Set(&spec.LinkByName, f.Flag("link_by_name"))
+	spec.Selection, spec.Selected = readSelection(f)
 	f.Done()
 	return spec
 }
@@ -83,7 +84,7 @@ func readGiven(f *body.Reader) *Given {
 
 // readOnly are the members that only the service sets.
 var readOnly = []string{
-	"id", "platform", "status", "status_reason", "capabilities", "scopes_granted", "scopes_missing", "credentials_expire_at", "config", "health",
+	"id", "platform", "status", "status_reason", "capabilities", "scopes_granted", "scopes_missing", "credentials_expire_at", "config", "account_selection", "health",
 	"authorization_url", "reauth_url", "version", "created_by", "created_at", "updated_at", "archived_at",
 }
 
@@ -101,6 +102,7 @@ func readUpdate(f *body.Reader) (u Update) {
 	for _, o := range f.Objects("accounts", MaxAccounts) {
 		account := o.Text("external_id", body.Required, 1, MaxAccountID)
 		on := o.Flag("enabled")
+		erase := o.Flag("delete_metrics")
 		if o.Object.Get("enabled") == nil {
 			o.Bad(o.At("enabled"), "required", "is required.", nil)
 		}
@@ -110,6 +112,9 @@ func readUpdate(f *body.Reader) (u Update) {
 				u.Accounts = map[string]bool{}
 			}
 			u.Accounts[*account] = *on
+			if erase != nil && *erase {
+				u.Delete = append(u.Delete, *account)
+			}
 		}
 	}
 	return u

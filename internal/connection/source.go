@@ -137,7 +137,7 @@ func (s *Service) made(cause record.Cause, src *Source) *Connection {
 	return &Connection{
 		ID: ident.New(ident.Connection, t, s.random), Platform: src.Platform, Name: src.Name, Status: StatusConnected,
 		Accounts: []Account{}, Capabilities: []string{CapabilityReadMetrics}, ScopesGranted: []string{}, ScopesMissing: []string{},
-		Sync:   Sync{State: SyncIdle},
+		Sync: Sync{State: SyncIdle}, AccountSelection: Selection{Mode: SelectAll, AutoAdd: true},
 		Common: record.Common{WorkspaceID: cause.Workspace, Version: 1, CreatedBy: cause.Actor, CreatedAt: now, UpdatedAt: now},
 	}
 }
