@@ -427,7 +427,6 @@ func (s *Service) Update(ctx context.Context, cause record.Cause, id ident.ID, m
 		f.Done(readOnly...)
 		if len(u.Accounts) > 0 {
 			c.unknownAccounts(f, &u)
-			u.deletable(f)
 		}
 		c.otherLoss(f, &u)
 		if err := f.Err(); err != nil {

@@ -8,7 +8,6 @@ import (
 	"fanfare/internal/body"
 	"fanfare/internal/clock"
 	"fanfare/internal/fact"
-	"fanfare/internal/fault"
 	"fanfare/internal/ident"
 )
 
@@ -28,7 +27,7 @@ const (
 )
 
 // SelectionModes lists the modes.
-var SelectionModes = []string{SelectAll, SelectSome}
+var SelectionModes = []string{SelectSome, SelectAll}
 
 // readSelection reads the selection of a new connection and the ids of accounts
 // in it.
@@ -104,8 +103,8 @@ func (s *Service) startAfterChoice(c *Connection, ch *Change) {
 	}
 }
 
-// eraseAccounts takes out the metrics of accounts that a caller turned off and
-// wanted deleted.
+// eraseAccounts takes out the metrics of accounts. Those that are synced are
+// read again from the beginning.
 func (s *Service) eraseAccounts(ctx context.Context, workspace, id ident.ID, accounts []Account) error {
 	if len(accounts) == 0 {
 		return nil
@@ -135,17 +134,6 @@ func (s *Service) eraseAccounts(ctx context.Context, workspace, id ident.ID, acc
 		}
 	}
 	return s.store.Enqueue(ctx, spendJob(workspace, id, clock.At(s.now())))
-}
-
-// deletable checks that metrics are deleted only of accounts that are turned
-// off.
-func (u *Update) deletable(f *body.Reader) {
-	for i, account := range f.Object.Get("accounts").Items {
-		id := account.Get("external_id")
-		if id != nil && slices.Contains(u.Delete, id.Text) && u.Accounts[id.Text] {
-			f.Bad(fmt.Sprintf("accounts[%d].delete_metrics", i), "incompatible_fields", "is for accounts that are turned off: send enabled false with it.", fault.Meta{"external_id": id.Text})
-		}
-	}
 }
 
 // erased removes what accounts say about metrics that are deleted, and returns

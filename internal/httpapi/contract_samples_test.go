@@ -65,7 +65,7 @@ var beside = map[string]map[string]any{
 // beyond are edges that the schema allows but that are rejected by rules that a
 // schema cannot express, with their code.
 var beyond = map[string]string{
-	"values empty": "too_few_items", "order_by most": "duplicate_item", "order_by twice the same": "duplicate_item", "mapping most keys": "not_found",
+	"values empty": "too_few_items", "mode is all": "incompatible_fields", "order_by most": "duplicate_item", "order_by twice the same": "duplicate_item", "mapping most keys": "not_found",
 	"rates most": "duplicate_item", "rates twice the same": "duplicate_item",
 	// Invented tokens, accounts and entities do not exist on any platform.
 	"access_token longest": "invalid_value", "access_token longest in code points": "invalid_value", "access_token shortest": "invalid_value",
