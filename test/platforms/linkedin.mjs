@@ -12,8 +12,8 @@ const find = (resourcePath, finderName, queryParams, pathKeys = {}) =>
 
 const accounts = await find('/adAccounts', 'search', { search: { status: { values: ['ACTIVE', 'CANCELED', 'PENDING_DELETION', 'REMOVED'] } }, pageSize: 1000 });
 const account = String(accounts[0].id);
-const states = ['ACTIVE', 'PAUSED', 'ARCHIVED', 'COMPLETED', 'CANCELED', 'DRAFT', 'PENDING_DELETION', 'REMOVED'];
-const campaigns = await find('/adAccounts/{account}/adCampaigns', 'search', { search: { status: { values: states } }, pageSize: 1000 }, { account });
+const states = ['ACTIVE', 'PAUSED', 'ARCHIVED', 'CANCELED', 'DRAFT', 'PENDING_DELETION', 'REMOVED'];
+const campaigns = await find('/adAccounts/{account}/adCampaigns', 'search', { search: { status: { values: [...states, 'COMPLETED'] } }, pageSize: 1000 }, { account });
 const creatives = await find('/adAccounts/{account}/creatives', 'criteria', { intendedStatuses: states, pageSize: 100 }, { account });
 const segments = await find('/adSegments', 'accounts', { accounts: [`urn:li:sponsoredAccount:${account}`], start: 0, count: 100 });
 

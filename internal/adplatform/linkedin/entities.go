@@ -23,9 +23,12 @@ var stoppedStatuses = map[string]bool{
 	statusPaused: true, "ARCHIVED": true, "CANCELED": true, "COMPLETED": true, "DRAFT": true, "PENDING_DELETION": true, "REMOVED": true,
 }
 
-// allStatuses are the statuses of campaigns and creatives. Lists without them
+// creativeStatuses and campaignStatuses are all statuses. Lists without them
 // leave some out, whose earlier numbers would then have no name.
-var allStatuses = []string{statusActive, statusPaused, "ARCHIVED", "COMPLETED", "CANCELED", "DRAFT", "PENDING_DELETION", "REMOVED"}
+var (
+	creativeStatuses = []string{statusActive, statusPaused, "ARCHIVED", "CANCELED", "DRAFT", "PENDING_DELETION", "REMOVED"}
+	campaignStatuses = append(slices.Clip(creativeStatuses), "COMPLETED")
+)
 
 // Prefixes of URNs.
 const (
@@ -88,13 +91,14 @@ type segment struct {
 // Entities implements connection.Client.
 func (c *Client) Entities(ctx context.Context, cr connection.Credentials, account string) (*connection.Entities, error) {
 	below := accountPath(account)
-	states := "List(" + strings.Join(allStatuses, ",") + ")"
-	campaigns, err := readAllPages(ctx, c, cr, account, below+"/adCampaigns", "q=search&search=(status:(values:"+states+"))&pageSize=1000", func(x campaign) int64 { return x.ID })
+	query := "q=search&search=(status:(values:" + wordList(campaignStatuses) + "))&pageSize=1000"
+	campaigns, err := readAllPages(ctx, c, cr, account, below+"/adCampaigns", query, func(x campaign) int64 { return x.ID })
 	if err != nil {
 		return nil, err
 	}
 	// LinkedIn's server fails on larger pages of creatives.
-	creatives, err := readAllPages(ctx, c, cr, account, below+"/creatives", "q=criteria&intendedStatuses="+states+"&pageSize=100", func(x creative) string { return x.ID })
+	query = "q=criteria&intendedStatuses=" + wordList(creativeStatuses) + "&pageSize=100"
+	creatives, err := readAllPages(ctx, c, cr, account, below+"/creatives", query, func(x creative) string { return x.ID })
 	if err != nil {
 		return nil, err
 	}
@@ -213,6 +217,9 @@ func (c *Client) readSegmentPages(ctx context.Context, cr connection.Credentials
 		}
 	}
 }
+
+// wordList returns words without punctuation as a list.
+func wordList(words []string) string { return "List(" + strings.Join(words, ",") + ")" }
 
 // urnList returns ids as a list of URNs. Their colons are escaped, because they
 // are not punctuation of Rest.li; the parentheses around them are not escaped.

@@ -12,7 +12,6 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"fanfare/internal/adplatform/transport"
@@ -99,7 +98,7 @@ type account struct {
 //
 // Choice: LinkedIn's accounts have no time zone; its days are in UTC.
 func (c *Client) Accounts(ctx context.Context, cr connection.Credentials) ([]connection.Account, error) {
-	query := "q=search&search=(status:(values:List(" + strings.Join(accountStatuses, ",") + ")))&pageSize=1000"
+	query := "q=search&search=(status:(values:" + wordList(accountStatuses) + "))&pageSize=1000"
 	found, err := readAllPages(ctx, c, cr, "", "/rest/adAccounts", query, func(a account) int64 { return a.ID })
 	if err != nil {
 		return nil, err

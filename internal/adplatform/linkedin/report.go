@@ -52,10 +52,9 @@ var (
 		{"videoViews", fact.VideoViews},
 		{"videoCompletions", fact.VideoCompletions},
 	}
-	conversions = metricField{"externalWebsiteConversions", fact.Conversions}
 	// All metrics fit into one call of 20 fields, so that a row never mixes two
 	// states of the report.
-	allMetrics = append(slices.Clip(basicMetrics), conversions, metricField{"conversionValueInLocalCurrency", fact.Revenue}, metricField{"approximateMemberReach", fact.Reach})
+	allMetrics = append(slices.Concat(basicMetrics, conversionMetrics), metricField{"approximateMemberReach", fact.Reach})
 )
 
 // levelQueries are the queries by level.
@@ -68,7 +67,7 @@ var levelQueries = map[connection.Level]levelQuery{
 	connection.LevelAccount:  {[]string{"ACCOUNT"}, allMetrics},
 	connection.LevelCampaign: {[]string{"CAMPAIGN"}, allMetrics},
 	connection.LevelAd:       {[]string{"CAMPAIGN", "CREATIVE"}, allMetrics},
-	connection.LevelGeo:      {[]string{"MEMBER_COUNTRY_V2"}, append(slices.Clip(basicMetrics), conversions)},
+	connection.LevelGeo:      {[]string{"MEMBER_COUNTRY_V2"}, append(slices.Clip(basicMetrics), conversionMetrics[0])},
 	connection.LevelDevice:   {[]string{"CAMPAIGN", "IMPRESSION_DEVICE_TYPE"}, basicMetrics},
 }
 
@@ -103,6 +102,7 @@ func (c *Client) Report(ctx context.Context, cr connection.Credentials, q connec
 		q.Entities = found
 	}
 	r := newReportReader(query, q)
+	r.chooseConversions(q.Conversions)
 	for first := q.First; first <= q.Last; first += maxReachDays {
 		if err := c.readDays(ctx, cr, r, reportPart{first, min(q.Last, first+maxReachDays-1), nil}, each); err != nil {
 			return err
@@ -129,31 +129,52 @@ type reportPart struct {
 // readDays reads the rows of a part. It splits a part whose answer is cut: by
 // days, and a day by campaigns.
 func (c *Client) readDays(ctx context.Context, cr connection.Credentials, r *reportReader, p reportPart, each func([]fact.Row) error) error {
-	var got listPage[reportElement]
-	_, err := c.api.Do(ctx, transport.Call{
-		Method: http.MethodGet, Path: "/rest/adAnalytics", RawQuery: r.query(p), Header: apiHeader(cr, "finder"), Account: r.q.Account,
-	}, &got)
+	elements, err := c.readElements(ctx, cr, r, p)
 	if err != nil {
 		return err
 	}
-	if len(got.Elements) >= maxRows {
-		parts := r.split(p, got.Elements)
-		if len(parts) == 0 {
-			return &connection.Error{Class: connection.TooLarge, Code: "too_many_rows", Message: "LinkedIn cuts the report of a single day of one campaign, because it has too many rows."}
+	cut := len(elements) >= maxRows
+	var byRule []reportElement
+	if r.rules != nil && !cut {
+		if byRule, err = c.readElements(ctx, cr, r.rules.reportReader, p); err != nil {
+			return err
 		}
-		for _, part := range parts {
-			if err := c.readDays(ctx, cr, r, part, each); err != nil {
-				return err
-			}
-		}
-		return nil
+		cut = len(byRule) >= maxRows
 	}
-	rows, err := r.rows(got.Elements)
+	if cut {
+		return c.readParts(ctx, cr, r, r.split(p, elements), each)
+	}
+	rows, err := r.rows(elements)
+	if err == nil && r.rules != nil {
+		rows, err = r.rules.addTo(rows, byRule)
+	}
 	if err != nil || len(rows) == 0 {
 		return err
 	}
 	r.count += len(rows)
 	return each(rows)
+}
+
+// readElements sends one call.
+func (c *Client) readElements(ctx context.Context, cr connection.Credentials, r *reportReader, p reportPart) ([]reportElement, error) {
+	var got listPage[reportElement]
+	_, err := c.api.Do(ctx, transport.Call{
+		Method: http.MethodGet, Path: "/rest/adAnalytics", RawQuery: r.query(p), Header: apiHeader(cr, "finder"), Account: r.q.Account,
+	}, &got)
+	return got.Elements, err
+}
+
+// readParts reads the parts of one that is cut.
+func (c *Client) readParts(ctx context.Context, cr connection.Credentials, r *reportReader, parts []reportPart, each func([]fact.Row) error) error {
+	if len(parts) == 0 {
+		return &connection.Error{Class: connection.TooLarge, Code: "too_many_rows", Message: "LinkedIn cuts the report of a single day of one campaign, because it has too many rows."}
+	}
+	for _, part := range parts {
+		if err := c.readDays(ctx, cr, r, part, each); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // split returns the parts of a part that is too large, none if it cannot be
@@ -242,6 +263,8 @@ type reportReader struct {
 	q      connection.Report
 	family fact.Family
 	names  map[string]string
+	// rules reads the conversions of some rules, nil for those of all.
+	rules *ruleReader
 	// count and sums are of the rows so far.
 	count int
 	sums  fact.Values

@@ -175,6 +175,12 @@ var linkedInBehaviors = []Behavior{
 		Source:  "learn.microsoft.com/en-us/linkedin/marketing/integrations/ads-reporting/ads-reporting-schema",
 	},
 	{
+		ID: "L28", Platform: LinkedInAds, Test: linkedInTest + "TestConversionChoice",
+		Summary: "Conversions are the sum of all conversion rules of the account; leads are not among them. The pivot CONVERSION separates the rules, not with members or devices.",
+		Client:  "Takes all rules, and leads as a measure of their own. Where rules are chosen, it reads their conversions beside the report.",
+		Source:  "learn.microsoft.com/en-us/linkedin/marketing/integrations/ads-reporting/ads-reporting, pivot CONVERSION; github.com/airbytehq/airbyte/issues/14803",
+	},
+	{
 		ID: "L32", Platform: LinkedInAds, Switch: linkedInArchived, Test: linkedInTest + "TestLists",
 		Summary: "Lists without a list of states leave archived campaigns and creatives out.",
 		Client:  "Names all states, so that old spend keeps its name.",

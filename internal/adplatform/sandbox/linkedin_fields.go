@@ -82,8 +82,9 @@ func linkedInAbsent(field, pivot string) bool {
 }
 
 const (
-	linkedInCountryPivot = "MEMBER_COUNTRY_V2"
-	linkedInDevicePivot  = "IMPRESSION_DEVICE_TYPE"
+	linkedInCountryPivot    = "MEMBER_COUNTRY_V2"
+	linkedInDevicePivot     = "IMPRESSION_DEVICE_TYPE"
+	linkedInConversionPivot = "CONVERSION"
 )
 
 func linkedInIsMember(pivot string) bool { return strings.HasPrefix(pivot, "MEMBER_") }
@@ -91,7 +92,7 @@ func linkedInIsMember(pivot string) bool { return strings.HasPrefix(pivot, "MEMB
 // linkedInLevels maps pivots to the level of their rows.
 var linkedInLevels = map[string]Level{
 	"COMPANY": ByAccount, "ACCOUNT": ByAccount, "CAMPAIGN_GROUP": ByAccount, "SERVING_LOCATION": ByAccount, "PLACEMENT_NAME": ByAccount,
-	"CAMPAIGN": ByCampaign, "CONVERSION": ByCampaign, "CREATIVE": ByAd, linkedInCountryPivot: ByCountry, linkedInDevicePivot: ByDevice,
+	"CAMPAIGN": ByCampaign, linkedInConversionPivot: ByCampaign, "CREATIVE": ByAd, linkedInCountryPivot: ByCountry, linkedInDevicePivot: ByDevice,
 	"MEMBER_COMPANY_SIZE": ByCampaign, "MEMBER_INDUSTRY": ByCampaign, "MEMBER_SENIORITY": ByCampaign, "MEMBER_JOB_TITLE": ByCampaign,
 	"MEMBER_JOB_FUNCTION": ByCampaign, "MEMBER_REGION_V2": ByCampaign, "MEMBER_COUNTY": ByCampaign, "MEMBER_COMPANY": ByCampaign,
 }
@@ -103,8 +104,7 @@ var linkedInOtherPivots = map[string]bool{
 	"MEMBER_DESIGNATED_MARKET_AREA": true,
 }
 
-// linkedInMembers are the values of the pivots of members, with the weights by
-// which metrics are split.
+// linkedInMembers are the values of the pivots of members.
 var linkedInMembers = map[string][]string{
 	"MEMBER_COMPANY_SIZE": {"SIZE_51_TO_200", "SIZE_201_TO_500", "SIZE_11_TO_50", "SIZE_1001_TO_5000"},
 	"MEMBER_INDUSTRY":     {"urn:li:industry:4", "urn:li:industry:96", "urn:li:industry:25", "urn:li:industry:43"},
@@ -116,7 +116,12 @@ var linkedInMembers = map[string][]string{
 	"MEMBER_COMPANY":      {"urn:li:organization:1035", "urn:li:organization:1441", "urn:li:organization:1586", "urn:li:organization:1337"},
 }
 
-var linkedInMemberWeights = []int64{41, 28, 19, 12}
+// linkedInMemberWeights split metrics by member, linkedInRuleWeights by the two
+// conversion rules of an account.
+var (
+	linkedInMemberWeights = []int64{41, 28, 19, 12}
+	linkedInRuleWeights   = []int64{60, 40}
+)
 
 // linkedInGeos are the ids of the countries.
 var linkedInGeos = map[string]string{

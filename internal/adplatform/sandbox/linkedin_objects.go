@@ -18,6 +18,7 @@ const (
 	linkedInGroupURN    = "urn:li:sponsoredCampaignGroup:"
 	linkedInCampaignURN = "urn:li:sponsoredCampaign:"
 	linkedInCreativeURN = "urn:li:sponsoredCreative:"
+	linkedInRuleURN     = "urn:lla:llaPartnerConversion:"
 	linkedInSegmentURN  = "urn:li:adSegment:"
 	linkedInAudiences   = "urn:li:adTargetingFacet:audienceMatchingSegments"
 )
@@ -82,6 +83,31 @@ func (c *linkedInCall) intParam(name string, otherwise int) (int, bool) {
 	return n, err == nil && n >= 0
 }
 
+// States of accounts, creatives and campaigns.
+var (
+	linkedInAccountStatuses  = []string{"ACTIVE", "CANCELED", "DRAFT", "PENDING_DELETION", "REMOVED"}
+	linkedInCreativeStatuses = slices.Concat(linkedInAccountStatuses, []string{"PAUSED", "ARCHIVED"})
+	linkedInCampaignStatuses = slices.Concat(linkedInCreativeStatuses, []string{"COMPLETED"})
+)
+
+// linkedInCheckStatuses rejects a filter with a state that there is not.
+func linkedInCheckStatuses(wanted, known []string) *linkedInError {
+	for _, status := range wanted {
+		if !slices.Contains(known, status) {
+			return linkedInInvalid(status + " is not a member of the enum.")
+		}
+	}
+	return nil
+}
+
+// searchedStatuses returns the states of a search.
+func (c *linkedInCall) searchedStatuses() []string {
+	search, _ := c.query["search"].(map[string]any)
+	of, _ := search["status"].(map[string]any)
+	wanted, _ := restliTexts(of["values"])
+	return wanted
+}
+
 // searched reports whether a search selects an object by a field. Without the
 // field in the search, it selects those that are shown by default.
 func (c *linkedInCall) searched(field, value string, byDefault bool) bool {
@@ -104,6 +130,9 @@ func (c *linkedInCall) inOrder(items []any) []any {
 }
 
 func (c *linkedInCall) accounts() (any, *linkedInError) {
+	if refused := linkedInCheckStatuses(c.searchedStatuses(), linkedInAccountStatuses); refused != nil {
+		return nil, refused
+	}
 	open, err := c.Accounts(c.token)
 	if err != nil {
 		return nil, linkedInDenied()
@@ -156,6 +185,9 @@ func (c *linkedInCall) campaignNode(x *Campaign) map[string]any {
 }
 
 func (c *linkedInCall) campaigns() (any, *linkedInError) {
+	if refused := linkedInCheckStatuses(c.searchedStatuses(), linkedInCampaignStatuses); refused != nil {
+		return nil, refused
+	}
 	items := []any{}
 	for _, x := range c.account.Campaigns {
 		status := c.campaignStatus(x)
@@ -174,6 +206,9 @@ func (c *linkedInCall) creatives() (any, *linkedInError) {
 		return nil, &linkedInError{Status: http.StatusInternalServerError, Code: "INTERNAL_ERROR", Message: "Internal Error"}
 	}
 	statuses, byStatus := restliTexts(c.query["intendedStatuses"])
+	if refused := linkedInCheckStatuses(statuses, linkedInCreativeStatuses); refused != nil {
+		return nil, refused
+	}
 	campaigns, byCampaign := restliTexts(c.query["campaigns"])
 	items := []any{}
 	for _, x := range c.account.Campaigns {

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"fanfare/internal/clock"
@@ -94,31 +95,62 @@ func (c *linkedInCall) wanted(q *linkedInQuery, a *Account, row *Row) bool {
 	return !slices.ContainsFunc(q.pivots, func(pivot string) bool { return linkedInOtherPivots[pivot] })
 }
 
-// entriesOf returns the entries of a row: one, or one per value of a pivot of
-// members.
+// entriesOf returns the entries of a row: one, or one per value of a pivot that
+// splits it.
 func (c *linkedInCall) entriesOf(q *linkedInQuery, a *Account, row *Row) []*linkedInEntry {
-	first, last := q.bucket(row.Date)
 	if members := linkedInMembers[q.pivots[0]]; members != nil {
-		entries := make([]*linkedInEntry, len(members))
-		for i, value := range members {
-			entries[i] = &linkedInEntry{account: a, pivots: []string{value}, first: first, last: last}
+		return q.splitEntry(a, row, linkedInMemberWeights, func(_ string, i int) string { return members[i] })
+	}
+	if slices.Contains(q.pivots, linkedInConversionPivot) {
+		only := *row
+		only.Values = fact.Values{}
+		for _, m := range []fact.Measure{fact.Conversions, fact.Revenue} {
+			only.Values.Set(m, row.Values.V[m])
 		}
-		parts := make([]int64, len(members))
-		for m := range fact.Measure(fact.NumMeasures) {
-			if n, known := row.Values.Get(m); known && m != fact.Reach {
-				divide(n, linkedInMemberWeights, parts)
-				for i := range entries {
-					entries[i].values.Set(m, parts[i])
-				}
+		if isZero(&only.Values) {
+			return nil
+		}
+		return q.splitEntry(a, &only, linkedInRuleWeights, func(pivot string, i int) string {
+			if pivot == linkedInConversionPivot {
+				return linkedInRuleURN + a.ID + strconv.Itoa(i+1)
 			}
+			return linkedInPivotValue(a, row, pivot)
+		})
+	}
+	return q.splitEntry(a, row, nil, func(pivot string, _ int) string { return linkedInPivotValue(a, row, pivot) })
+}
+
+// splitEntry returns the entries of a row whose metrics are split by weights, or
+// one entry without weights. value returns the value of a pivot of an entry.
+func (q *linkedInQuery) splitEntry(a *Account, row *Row, weights []int64, value func(pivot string, i int) string) []*linkedInEntry {
+	first, last := q.bucket(row.Date)
+	entries := make([]*linkedInEntry, max(1, len(weights)))
+	for i := range entries {
+		entries[i] = &linkedInEntry{account: a, first: first, last: last}
+		for _, pivot := range q.pivots {
+			entries[i].pivots = append(entries[i].pivots, value(pivot, i))
 		}
+	}
+	if weights == nil {
+		entries[0].values = row.Values
 		return entries
 	}
-	e := &linkedInEntry{account: a, first: first, last: last, values: row.Values}
-	for _, pivot := range q.pivots {
-		e.pivots = append(e.pivots, linkedInPivotValue(a, row, pivot))
+	parts := make([]int64, len(weights))
+	for m := range fact.Measure(fact.NumMeasures) {
+		n, known := row.Values.Get(m)
+		if !known || m == fact.Reach {
+			continue
+		}
+		step := int64(1)
+		if m == fact.Conversions {
+			step = a.traits.conversionStep
+		}
+		divide(n/step, weights, parts)
+		for i := range entries {
+			entries[i].values.Set(m, parts[i]*step)
+		}
 	}
-	return []*linkedInEntry{e}
+	return entries
 }
 
 // bucket returns the days of the element that a day belongs to.
@@ -150,8 +182,6 @@ func linkedInPivotValue(a *Account, row *Row, pivot string) string {
 		return "urn:li:organization:" + a.ID
 	case "CAMPAIGN_GROUP":
 		return linkedInGroupURN + a.ID
-	case "CONVERSION":
-		return "urn:lla:llaPartnerConversion:" + a.ID
 	case "SERVING_LOCATION":
 		return "ON_SITE"
 	case "PLACEMENT_NAME":

@@ -37,6 +37,7 @@ func TestLinkedInRefuses(t *testing.T) {
 		"no facet":           {path: "adAnalytics?q=analytics&pivot=(value:CAMPAIGN)" + days, status: 400, code: "ILLEGAL_ARGUMENT"},
 		"old field":          {path: analytics + "&fields=approximateUniqueImpressions", status: 400, code: "ILLEGAL_ARGUMENT"},
 		"sorted by anything": {path: analytics + "&sortBy=(field:NAME,order:ASCENDING)", status: 400, code: "ILLEGAL_ARGUMENT"},
+		"no such state":      {path: "adAccounts/" + o.AccountID + "/creatives?q=criteria&intendedStatuses=List(COMPLETED)", status: 400, code: "ILLEGAL_ARGUMENT"},
 		"old protocol":       {path: analytics, header: "X-Restli-Protocol-Version", value: "1.0.0", status: 400, code: "ILLEGAL_ARGUMENT"},
 		"no token":           {path: analytics, header: "Authorization", status: 401, code: "INVALID_ACCESS_TOKEN"},
 		"escaped":            {path: strings.NewReplacer("(", "%28", ")", "%29").Replace(analytics), status: 400, code: "ILLEGAL_ARGUMENT"},
