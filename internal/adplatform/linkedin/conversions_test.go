@@ -44,6 +44,9 @@ func TestConversionChoice(t *testing.T) {
 		compareSums(t, fmt.Sprint("level ", level), one, all)
 	}
 	compareSums(t, "all", read(connection.LevelCampaign), w.truth(30))
+	if days := w.client.About().DeepDays; days < 90 {
+		t.Errorf("got %d days that are read again want those of the longest window", days)
+	}
 	countries := read(connection.LevelGeo, first)
 	if _, known := countries.Get(fact.Conversions); known {
 		t.Error("got conversions of countries, which cannot be chosen, want none")

@@ -96,7 +96,11 @@ func (c *linkedInCall) serve() (any, *linkedInError) {
 		return nil, &linkedInError{Status: http.StatusBadRequest, Code: "ILLEGAL_ARGUMENT", Message: "Invalid query parameters passed to request: " + err.Error()}
 	}
 	c.query = query
-	return c.route(method)
+	if refused := c.checkParameters(); refused != nil {
+		return nil, refused
+	}
+	answer, refused := c.route(method)
+	return c.project(answer), refused
 }
 
 // methodAndQuery returns the method and the query of a call, also if they are

@@ -176,9 +176,21 @@ var linkedInBehaviors = []Behavior{
 	},
 	{
 		ID: "L28", Platform: LinkedInAds, Test: linkedInTest + "TestConversionChoice",
-		Summary: "Conversions are the sum of all conversion rules of the account; leads are not among them. The pivot CONVERSION separates the rules, not with members or devices.",
-		Client:  "Takes all rules, and leads as a measure of their own. Where rules are chosen, it reads their conversions beside the report.",
+		Summary: "Conversions are the sum of all conversion rules of the account, each with its own window of up to 90 days; leads are not among them. The pivot CONVERSION separates the rules, not with members or devices.",
+		Client:  "Takes all rules, and leads as a measure of their own. Where rules are chosen, it reads their conversions beside the report. Reads 90 days again once a week.",
 		Source:  "learn.microsoft.com/en-us/linkedin/marketing/integrations/ads-reporting/ads-reporting, pivot CONVERSION; github.com/airbytehq/airbyte/issues/14803",
+	},
+	{
+		ID: "L29", Platform: LinkedInAds, Test: linkedInTest + "TestAccounts",
+		Summary: "Days are in UTC for every account.",
+		Client:  "The time zone of accounts is UTC.",
+		Source:  "learn.microsoft.com/en-us/linkedin/marketing/integrations/ads-reporting/ads-reporting",
+	},
+	{
+		ID: "L30", Platform: LinkedInAds, Test: linkedInTest + "TestAmounts",
+		Summary: "Amounts are decimal texts, in the account's currency and in dollars.",
+		Client:  "Reads the account's currency only, exact to the millionth.",
+		Source:  "learn.microsoft.com/en-us/linkedin/marketing/integrations/ads-reporting/ads-reporting-schema",
 	},
 	{
 		ID: "L32", Platform: LinkedInAds, Switch: linkedInArchived, Test: linkedInTest + "TestLists",
@@ -191,6 +203,12 @@ var linkedInBehaviors = []Behavior{
 		Summary: "A campaign of a draft group, and a canceled one, cannot be started or paused.",
 		Client:  "Class validation; the code is the reason, the message names the remedy.",
 		Source:  "learn.microsoft.com/en-us/linkedin/marketing/error-responses",
+	},
+	{
+		ID: "L35", Platform: LinkedInAds, Test: linkedInTest + "TestStatus",
+		Summary: "A change of status is a POST with the method PARTIAL_UPDATE; the answer is empty.",
+		Client:  "Reads the status back before it counts.",
+		Source:  "PyPI linkedin-api-client 0.3.0 clients/restli/client.py",
 	},
 	{
 		ID: "L41", Platform: LinkedInAds, Test: linkedInTest + "TestUnavailableMetrics",

@@ -3,7 +3,6 @@ package sandbox
 import (
 	"net/http"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -85,12 +84,7 @@ func (q *linkedInQuotas) count(resource string, day clock.Date) int {
 // checkQuota rejects a call beyond a limit. The daily quota is for one resource
 // and ends at midnight UTC, the limit of data is for reports.
 func (c *linkedInCall) checkQuota() *linkedInError {
-	resource := ""
-	for part := range strings.SplitSeq(c.r.URL.Path, "/") {
-		if part != "" && (part[0] < '0' || part[0] > '9') {
-			resource = part
-		}
-	}
+	resource := c.resource()
 	calls := c.server.linkedInQuotas.count(resource, clock.DateIn(c.Now(), time.UTC))
 	limit, err := strconv.Atoi(c.Behavior(nil, linkedInDailyCalls))
 	kind := c.Behavior(c.account, linkedInThrottle)

@@ -38,6 +38,7 @@ func TestLinkedInRefuses(t *testing.T) {
 		"old field":          {path: analytics + "&fields=approximateUniqueImpressions", status: 400, code: "ILLEGAL_ARGUMENT"},
 		"sorted by anything": {path: analytics + "&sortBy=(field:NAME,order:ASCENDING)", status: 400, code: "ILLEGAL_ARGUMENT"},
 		"no such state":      {path: "adAccounts/" + o.AccountID + "/creatives?q=criteria&intendedStatuses=List(COMPLETED)", status: 400, code: "ILLEGAL_ARGUMENT"},
+		"no such parameter":  {path: analytics + "&dateRange.start.year=2026", status: 400, code: "QUERY_PARAM_NOT_ALLOWED"},
 		"old protocol":       {path: analytics, header: "X-Restli-Protocol-Version", value: "1.0.0", status: 400, code: "ILLEGAL_ARGUMENT"},
 		"no token":           {path: analytics, header: "Authorization", status: 401, code: "INVALID_ACCESS_TOKEN"},
 		"escaped":            {path: strings.NewReplacer("(", "%28", ")", "%29").Replace(analytics), status: 400, code: "ILLEGAL_ARGUMENT"},
@@ -131,5 +132,23 @@ func TestLinkedInReports(t *testing.T) {
 	one := read("q=analytics&pivot=ACCOUNT&timeGranularity=ALL&fields=dateRange,likes,landingPageClicks,clicks,costInUsd,averageDwellTime" + of)[0]
 	if one["likes"] != 0.0 || one["landingPageClicks"] != one["clicks"] || one["costInUsd"] == nil || one["averageDwellTime"] != nil || one["impressions"] != nil {
 		t.Errorf("got %v want only the fields that were asked for", one)
+	}
+}
+
+// TestLinkedInFields checks that lists and objects have only the fields that a
+// call asks for.
+func TestLinkedInFields(t *testing.T) {
+	t.Parallel()
+	o := newPlatformClient(t, sandbox.LinkedInAds)
+	header := http.Header{"Authorization": {"Bearer " + o.AccessToken}, "Linkedin-Version": {"202610"}, "X-Restli-Protocol-Version": {"2.0.0"}}
+	var list linkedInReport
+	o.ask(t, http.MethodGet, "https://api.linkedin.com/rest/adAccounts?q=search&fields=id,name", header, "", &list)
+	if len(list.Elements) != 1 || len(list.Elements[0]) != 2 || list.Elements[0]["name"] == nil {
+		t.Errorf("got %v want one account with id and name", list.Elements)
+	}
+	var one map[string]any
+	o.ask(t, http.MethodGet, "https://api.linkedin.com/rest/adAccounts/"+o.AccountID+"?fields=status", header, "", &one)
+	if len(one) != 1 || one["status"] != "ACTIVE" {
+		t.Errorf("got %v want the status", one)
 	}
 }
