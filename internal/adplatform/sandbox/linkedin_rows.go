@@ -35,10 +35,10 @@ func (c *linkedInCall) analytics() (any, *linkedInError) {
 	entries, at := []*linkedInEntry{}, map[string]*linkedInEntry{}
 	for _, a := range q.accounts {
 		for row := range c.Rows(q.limited(a), q.level, q.first, q.last) {
-			if !c.wanted(&q, a, &row) {
+			if !q.wanted(a, &row) {
 				continue
 			}
-			for _, e := range c.entriesOf(&q, a, &row) {
+			for _, e := range q.entriesOf(a, &row) {
 				key := e.first.String() + strings.Join(e.pivots, "|")
 				if known := at[key]; known != nil {
 					known.values = addLinkedInValues(known.values, e.values)
@@ -84,7 +84,7 @@ func (q *linkedInQuery) limited(a *Account) *Account {
 }
 
 // wanted reports whether a row belongs to the wanted objects.
-func (c *linkedInCall) wanted(q *linkedInQuery, a *Account, row *Row) bool {
+func (q *linkedInQuery) wanted(a *Account, row *Row) bool {
 	switch {
 	case q.creatives != nil && (row.Ad == nil || !slices.Contains(q.creatives, row.Ad.ID)),
 		q.groups != nil && !slices.Contains(q.groups, a.ID),
@@ -97,7 +97,7 @@ func (c *linkedInCall) wanted(q *linkedInQuery, a *Account, row *Row) bool {
 
 // entriesOf returns the entries of a row: one, or one per value of a pivot that
 // splits it.
-func (c *linkedInCall) entriesOf(q *linkedInQuery, a *Account, row *Row) []*linkedInEntry {
+func (q *linkedInQuery) entriesOf(a *Account, row *Row) []*linkedInEntry {
 	if members := linkedInMembers[q.pivots[0]]; members != nil {
 		return q.splitEntry(a, row, linkedInMemberWeights, func(_ string, i int) string { return members[i] })
 	}
