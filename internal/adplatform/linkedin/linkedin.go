@@ -59,7 +59,8 @@ func (c *Client) About() connection.About {
 	sunset := clock.MakeDate(2027, time.October, 1)
 	return connection.About{
 		Platform: "linkedin_ads", Name: "LinkedIn Ads", Version: version, Sunset: &sunset,
-		// Conversions count up to 90 days after a click if the rule says so.
+		// Choice: conversion rules have windows of their own, some longer than
+		// the lookback, and the report does not name them.
 		LookbackDays: 30, HistoryDays: 730, WindowDays: 30, DeepDays: 90,
 		Levels: []connection.Level{
 			connection.LevelAccount, connection.LevelCampaign, connection.LevelAd, connection.LevelGeo, connection.LevelDevice,

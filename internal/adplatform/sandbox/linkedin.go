@@ -88,6 +88,9 @@ func (c *linkedInCall) serve() (any, *linkedInError) {
 		return nil, &linkedInError{Status: http.StatusUnauthorized, Service: 65600, Code: "INVALID_ACCESS_TOKEN", Message: "Invalid access token"}
 	}
 	c.account = account
+	if c.Behaves(account, linkedInScopesChanged) {
+		return nil, &linkedInError{Status: http.StatusForbidden, Service: 100, Code: "ACCESS_DENIED", Message: "Not enough permissions to access: " + c.resource()}
+	}
 	if refused := c.checkQuota(); refused != nil {
 		return nil, refused
 	}
@@ -161,6 +164,9 @@ func (c *linkedInCall) route(method string) (any, *linkedInError) {
 	}
 	if c.Fault(FaultAccountDisabled) {
 		return nil, linkedInDenied()
+	}
+	if passing := linkedInPassingError(c.Behavior(c.account, linkedInPassing)); passing != nil {
+		return nil, passing
 	}
 	if parts[0] == "adAccounts" {
 		if len(parts) < 2 || !c.openAccount(parts[1]) {

@@ -15,9 +15,14 @@ const (
 	linkedInHeavyCreatives = "creative_500"
 	linkedInArchived       = "archived_campaigns"
 	linkedInShortPages     = "short_pages"
+	linkedInScopesChanged  = "app_scopes_changed"
+	linkedInPassing        = "passing_error"
 )
 
-var linkedInThrottles = []string{"daily", "45m", "infra"}
+var (
+	linkedInThrottles = []string{"daily", "45m", "infra"}
+	linkedInPasses    = []string{"TIMEOUT", "CONFLICT", "UNDER_MAINTENANCE"}
+)
 
 // linkedInTest is the package of the tests.
 const linkedInTest = "internal/adplatform/linkedin "
@@ -31,15 +36,15 @@ var linkedInBehaviors = []Behavior{
 		Source:  "learn.microsoft.com/en-us/linkedin/shared/authentication/programmatic-refresh-tokens",
 	},
 	{
-		ID: "L2", Platform: LinkedInAds, Test: linkedInTest + "TestErrorTable",
+		ID: "L2", Platform: LinkedInAds, Test: linkedInTest + "TestGrant",
 		Summary: "Members take access back in their privacy settings: 401, code 65601.",
 		Client:  "Class auth, asks for a new consent.",
 		Source:  "learn.microsoft.com/en-us/linkedin/shared/authentication/authorization-code-flow",
 	},
 	{
-		ID: "L3", Platform: LinkedInAds, Test: linkedInTest + "TestEmptyReport",
-		Summary: "Scopes are granted all or none; calls that need a scope which the app did not ask for get 403, and reports are empty.",
-		Client:  "Class permission, asks for a new consent.",
+		ID: "L3", Platform: LinkedInAds, Switch: linkedInScopesChanged, Test: linkedInTest + "TestScopesChanged",
+		Summary: "Scopes are granted all or none. If the app changes its scopes, calls get 403 until the member consents again.",
+		Client:  "Class permission; the message asks for a new consent.",
 		Source:  "learn.microsoft.com/en-us/linkedin/shared/authentication/authorization-code-flow",
 	},
 	{
@@ -97,12 +102,6 @@ var linkedInBehaviors = []Behavior{
 		Source:  "learn.microsoft.com/en-us/linkedin/marketing/integrations/ads-reporting/ads-reporting, PyPI tap-linkedin-ads 2.8.0 streams.py",
 	},
 	{
-		ID: "L14", Platform: LinkedInAds, Test: linkedInTest + "TestCallSizeLimits",
-		Summary: "More than 18 metrics need several calls, which can see different states of a report.",
-		Client:  "Asks for 10 metrics, so that one call has them all.",
-		Source:  "PyPI tap-linkedin-ads 2.8.0 streams.py",
-	},
-	{
 		ID: "L15", Platform: LinkedInAds, Test: linkedInTest + "TestCutReport",
 		Summary: "A query of more than about 4 KB gets 414.",
 		Client:  "Asks by account, or by at most 50 campaigns.",
@@ -133,7 +132,7 @@ var linkedInBehaviors = []Behavior{
 		Source:  "learn.microsoft.com/en-us/linkedin/shared/api-guide/concepts/rate-limits",
 	},
 	{
-		ID: "L20", Platform: LinkedInAds, Test: linkedInTest + "TestErrorTable",
+		ID: "L20", Platform: LinkedInAds, Switch: linkedInPassing, Values: linkedInPasses, Test: linkedInTest + "TestPassingErrors",
 		Summary: "500, 504 and the codes TIMEOUT (408), CONFLICT (409) and UNDER_MAINTENANCE pass.",
 		Client:  "Class transient.",
 		Source:  "learn.microsoft.com/en-us/linkedin/marketing/error-responses",
@@ -176,7 +175,7 @@ var linkedInBehaviors = []Behavior{
 	},
 	{
 		ID: "L28", Platform: LinkedInAds, Test: linkedInTest + "TestConversionChoice",
-		Summary: "Conversions are the sum of all conversion rules of the account, each with its own window of up to 90 days; leads are not among them. The pivot CONVERSION separates the rules, not with members or devices.",
+		Summary: "Conversions are the sum of all conversion rules of the account, each with its own window; leads are not among them. The pivot CONVERSION separates the rules, not with members or devices.",
 		Client:  "Takes all rules, and leads as a measure of their own. Where rules are chosen, it reads their conversions beside the report. Reads 90 days again once a week.",
 		Source:  "learn.microsoft.com/en-us/linkedin/marketing/integrations/ads-reporting/ads-reporting, pivot CONVERSION; github.com/airbytehq/airbyte/issues/14803",
 	},
@@ -207,7 +206,7 @@ var linkedInBehaviors = []Behavior{
 	{
 		ID: "L35", Platform: LinkedInAds, Test: linkedInTest + "TestStatus",
 		Summary: "A change of status is a POST with the method PARTIAL_UPDATE; the answer is empty.",
-		Client:  "Reads the status back before it counts.",
+		Client:  "Expects no content. The service reads the status back.",
 		Source:  "PyPI linkedin-api-client 0.3.0 clients/restli/client.py",
 	},
 	{

@@ -42,6 +42,16 @@ func linkedInBadInput(code, message, field string) *linkedInError {
 	}
 }
 
+// linkedInPassingError returns an error that goes away by itself, nil for no
+// code.
+func linkedInPassingError(code string) *linkedInError {
+	statuses := map[string]int{"TIMEOUT": http.StatusRequestTimeout, "CONFLICT": http.StatusConflict, "UNDER_MAINTENANCE": http.StatusServiceUnavailable}
+	if code == "" {
+		return nil
+	}
+	return &linkedInError{Status: statuses[code], Code: code, Message: http.StatusText(statuses[code])}
+}
+
 // Messages of a call that is throttled. Only they distinguish the three limits.
 const (
 	linkedInDailyText = "Resource level throttle APPLICATION DAY limit for calls to this resource is reached."

@@ -200,6 +200,9 @@ func (c *linkedInCall) campaigns() (any, *linkedInError) {
 }
 
 // creatives lists ads. Without a list of statuses it leaves out archived ones.
+//
+// Choice: LinkedIn does not document which states a list has by default; public
+// connectors name all of them.
 func (c *linkedInCall) creatives() (any, *linkedInError) {
 	size, _ := c.intParam("pageSize", linkedInHeavyPage)
 	if size > linkedInHeavyPage && c.Behaves(c.account, linkedInHeavyCreatives) {
@@ -230,6 +233,9 @@ func (c *linkedInCall) creatives() (any, *linkedInError) {
 
 // segments lists audiences. The total also counts those that the member may not
 // see.
+//
+// Choice: LinkedIn does not document why a page is short; the sandbox hides the
+// first audience of each.
 func (c *linkedInCall) segments() (any, *linkedInError) {
 	of, _, refused := readLinkedInURNs(c.query["accounts"], linkedInAccountURN)
 	if refused != nil || len(of) != 1 || !c.openAccount(of[0]) {
