@@ -24,24 +24,23 @@ type linkedInAnswer struct {
 
 type linkedInLevel struct {
 	Pivots []string `json:"pivots"`
-	// Of is the target of one call: the account, all campaigns or one.
-	Of     string   `json:"of"`
 	Fields []string `json:"fields"`
 }
 
 var (
 	linkedInShown = []string{
-		"pivotValues", "dateRange", "impressions", "clicks", "costInLocalCurrency", "externalWebsiteConversions", "conversionValueInLocalCurrency",
-		"oneClickLeads", "totalEngagements", "videoViews", "videoCompletions",
+		"pivotValues", "dateRange", "impressions", "clicks", "costInLocalCurrency", "oneClickLeads", "totalEngagements", "videoViews", "videoCompletions",
 	}
-	linkedInAll = slices.Concat(linkedInShown, []string{"approximateMemberReach"})
+	linkedInGeo = slices.Concat(linkedInShown, []string{"externalWebsiteConversions"})
+	linkedInAll = slices.Concat(linkedInGeo, []string{"conversionValueInLocalCurrency", "approximateMemberReach"})
 
+	// linkedInLevels are asked of the account.
 	linkedInLevels = []linkedInLevel{
-		{[]string{"ACCOUNT"}, "account", linkedInAll},
-		{[]string{"CAMPAIGN"}, "campaigns", linkedInAll},
-		{[]string{"CAMPAIGN", "CREATIVE"}, "campaigns", linkedInAll},
-		{[]string{"MEMBER_COUNTRY_V2"}, "campaign", linkedInShown},
-		{[]string{"CAMPAIGN", "IMPRESSION_DEVICE_TYPE"}, "campaigns", linkedInShown},
+		{[]string{"ACCOUNT"}, linkedInAll},
+		{[]string{"CAMPAIGN"}, linkedInAll},
+		{[]string{"CAMPAIGN", "CREATIVE"}, linkedInAll},
+		{[]string{"MEMBER_COUNTRY_V2"}, linkedInGeo},
+		{[]string{"CAMPAIGN", "IMPRESSION_DEVICE_TYPE"}, linkedInShown},
 	}
 )
 

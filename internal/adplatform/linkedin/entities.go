@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -21,6 +22,13 @@ const statusPaused = "PAUSED"
 var stoppedStatuses = map[string]bool{
 	statusPaused: true, "ARCHIVED": true, "CANCELED": true, "COMPLETED": true, "DRAFT": true, "PENDING_DELETION": true, "REMOVED": true,
 }
+
+// creativeStatuses and campaignStatuses are all statuses. Lists without them
+// leave some out, whose earlier numbers would then have no name.
+var (
+	creativeStatuses = []string{statusActive, statusPaused, "ARCHIVED", "CANCELED", "DRAFT", "PENDING_DELETION", "REMOVED"}
+	campaignStatuses = append(slices.Clip(creativeStatuses), "COMPLETED")
+)
 
 // Prefixes of URNs.
 const (
@@ -82,12 +90,15 @@ type segment struct {
 
 // Entities implements connection.Client.
 func (c *Client) Entities(ctx context.Context, cr connection.Credentials, account string) (*connection.Entities, error) {
-	below := "/rest/adAccounts/" + url.PathEscape(account)
-	campaigns, err := readAllPages(ctx, c, cr, account, below+"/adCampaigns", "q=search&pageSize=1000", func(x campaign) int64 { return x.ID })
+	below := accountPath(account)
+	query := "q=search&search=(status:(values:" + wordList(campaignStatuses) + "))&pageSize=1000"
+	campaigns, err := readAllPages(ctx, c, cr, account, below+"/adCampaigns", query, func(x campaign) int64 { return x.ID })
 	if err != nil {
 		return nil, err
 	}
-	creatives, err := readAllPages(ctx, c, cr, account, below+"/creatives", "q=criteria&pageSize=100", func(x creative) string { return x.ID })
+	// LinkedIn's server fails on larger pages of creatives.
+	query = "q=criteria&intendedStatuses=" + wordList(creativeStatuses) + "&pageSize=100"
+	creatives, err := readAllPages(ctx, c, cr, account, below+"/creatives", query, func(x creative) string { return x.ID })
 	if err != nil {
 		return nil, err
 	}
@@ -161,19 +172,38 @@ func readAllPages[T any, K comparable](ctx context.Context, c *Client, cr connec
 	}
 }
 
-// readSegments reads the audiences, whose pages are numbered.
+// readSegments reads the audiences. LinkedIn's total can also count audiences
+// that the member may not see, so fewer than the total are right if a second
+// reading finds the same ones.
 func (c *Client) readSegments(ctx context.Context, cr connection.Credentials, account string) ([]segment, error) {
+	found, total, err := c.readSegmentPages(ctx, cr, account)
+	if err != nil || len(found) == total {
+		return found, err
+	}
+	again, total, err := c.readSegmentPages(ctx, cr, account)
+	if err != nil || len(again) == total {
+		return again, err
+	}
+	if !slices.EqualFunc(found, again, func(a, b segment) bool { return a.ID == b.ID }) {
+		return nil, reportChanged("The list of audiences changed while it was read.")
+	}
+	return found, nil
+}
+
+// readSegmentPages reads the audiences, whose pages are numbered. A page can be
+// short and not the last, so only an empty one beyond the total ends the list.
+func (c *Client) readSegmentPages(ctx context.Context, cr connection.Credentials, account string) (found []segment, total int, err error) {
 	const size = 100
-	found, seen := []segment{}, map[int64]bool{}
-	total := 0
+	found = []segment{}
+	seen := map[int64]bool{}
 	for start := 0; ; start += size {
 		query := "q=accounts&accounts=" + urnList(accountURN, account) + "&start=" + strconv.Itoa(start) + "&count=" + strconv.Itoa(size)
 		page, err := readPage[segment](ctx, c, cr, account, "/rest/adSegments", query)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		if start > 0 && page.Paging.Total != total {
-			return nil, reportChanged("The list became longer or shorter while it was read.")
+			return nil, 0, reportChanged("The list of audiences became longer or shorter while it was read.")
 		}
 		total = page.Paging.Total
 		for _, x := range page.Elements {
@@ -182,15 +212,14 @@ func (c *Client) readSegments(ctx context.Context, cr connection.Credentials, ac
 				found = append(found, x)
 			}
 		}
-		if start+size >= total || len(page.Elements) == 0 {
-			break
+		if start+size >= total && (len(page.Elements) < size || start+size == total) {
+			return found, total, nil
 		}
 	}
-	if len(found) != total {
-		return nil, reportChanged("The list has more or fewer entries than LinkedIn says.")
-	}
-	return found, nil
 }
+
+// wordList returns words without punctuation as a list.
+func wordList(words []string) string { return "List(" + strings.Join(words, ",") + ")" }
 
 // urnList returns ids as a list of URNs. Their colons are escaped, because they
 // are not punctuation of Rest.li; the parentheses around them are not escaped.

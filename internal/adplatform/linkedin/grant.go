@@ -15,9 +15,11 @@ import (
 )
 
 var (
-	readScopes  = []string{"r_ads", "r_ads_reporting"}
+	readScopes  = []string{"r_ads", reportScope}
 	writeScopes = []string{"rw_ads"}
 )
+
+const reportScope = "r_ads_reporting"
 
 // AuthorizeURL implements connection.Grantor. LinkedIn accepts PKCE only from
 // apps without a secret, so the state and the app's secret protect the code.
@@ -41,7 +43,7 @@ func (c *Client) Exchange(ctx context.Context, a connection.OAuthClient, g conne
 // them.
 func (c *Client) Refresh(ctx context.Context, a connection.OAuthClient, cr connection.Credentials) (connection.Credentials, error) {
 	if cr.Refresh.Empty() {
-		return cr, &connection.Error{Class: connection.Revoked, Code: "no_refresh_token", Message: "LinkedIn gave the app no refresh token: grant access again."}
+		return cr, &connection.Error{Class: connection.Revoked, Code: "no_refresh_token", Message: "LinkedIn gave the app no refresh token, because it is not approved for them. Grant access again every 60 days."}
 	}
 	return c.requestTokens(ctx, a, cr, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {cr.Refresh.Reveal()}})
 }
@@ -63,7 +65,10 @@ func (c *Client) requestTokens(ctx context.Context, a connection.OAuthClient, cr
 	cr.Access, cr.IssuedAt, cr.App = secret.New(got.Access), clock.At(c.now()), a
 	cr.ExpiresAt = c.instantAfter(got.Seconds)
 	if got.Refresh != "" {
-		cr.Refresh, cr.RefreshExpiresAt = secret.New(got.Refresh), c.instantAfter(got.RefreshSeconds)
+		cr.Refresh = secret.New(got.Refresh)
+	}
+	if got.RefreshSeconds != 0 {
+		cr.RefreshExpiresAt = c.instantAfter(got.RefreshSeconds)
 	}
 	if got.Scope != "" {
 		cr.Scopes = strings.FieldsFunc(got.Scope, func(r rune) bool { return r == ',' || r == ' ' })

@@ -10,11 +10,9 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
-	"strings"
 	"time"
-
-	"github.com/go-json-experiment/json"
 
 	"fanfare/internal/adplatform/transport"
 	"fanfare/internal/clock"
@@ -26,8 +24,8 @@ const (
 	apiHost   = "https://api.linkedin.com"
 	loginHost = "https://www.linkedin.com"
 	version   = "202610"
-	// callsPerSecond is per account. LinkedIn counts calls per day and does not
-	// publish the limit.
+	// callsPerSecond is per account. LinkedIn counts the calls of a day by
+	// resource, for the app and for the member, and publishes no limit.
 	callsPerSecond = 5
 	channel        = "social"
 )
@@ -61,7 +59,9 @@ func (c *Client) About() connection.About {
 	sunset := clock.MakeDate(2027, time.October, 1)
 	return connection.About{
 		Platform: "linkedin_ads", Name: "LinkedIn Ads", Version: version, Sunset: &sunset,
-		LookbackDays: 30, HistoryDays: 730, WindowDays: 30,
+		// Choice: conversion rules have windows of their own, some longer than
+		// the lookback, and the report does not name them.
+		LookbackDays: 30, HistoryDays: 730, WindowDays: 30, DeepDays: 90,
 		Levels: []connection.Level{
 			connection.LevelAccount, connection.LevelCampaign, connection.LevelAd, connection.LevelGeo, connection.LevelDevice,
 		},
@@ -83,77 +83,25 @@ func apiHeader(cr connection.Credentials, method string) http.Header {
 	}
 }
 
-// errorAnswer is an error of LinkedIn: the API and the OAuth host use different
-// members.
-type errorAnswer struct {
-	ServiceErrorCode int    `json:"serviceErrorCode"`
-	Code             string `json:"code"`
-	Message          string `json:"message"`
-	Error            string `json:"error"`
-	Description      string `json:"error_description"`
+// accountStatuses are all states of an account except DRAFT, which never had a
+// campaign. LinkedIn keeps the numbers of closed accounts, and changes the
+// latest of them for a while.
+var accountStatuses = []string{statusActive, "CANCELED", "PENDING_DELETION", "REMOVED"}
+
+type account struct {
+	ID       int64          `json:"id"`
+	Name     string         `json:"name"`
+	Currency money.Currency `json:"currency"`
+	Status   string         `json:"status"`
 }
 
-// readError implements transport.Options.ReadError.
-func readError(status int, header http.Header, body []byte, now time.Time) *connection.Error {
-	if status < http.StatusMultipleChoices {
-		return nil
-	}
-	var said errorAnswer
-	if err := json.Unmarshal(body, &said); err != nil {
-		// An answer that is not JSON comes from a proxy; the status is enough.
-		said = errorAnswer{}
-	}
-	e := &connection.Error{
-		Class:     classOf(status, said),
-		Code:      cmp.Or(said.Code, said.Error, strconv.Itoa(cmp.Or(said.ServiceErrorCode, status))),
-		Message:   cmp.Or(said.Message, said.Description, "LinkedIn answered with status "+strconv.Itoa(status)+"."),
-		RequestID: header.Get("X-Li-Uuid"),
-	}
-	if e.Class == connection.Throttled {
-		e.Until = retryTime(e.Message, now)
-	}
-	return e
-}
-
-// classOf returns the class of an error.
-func classOf(status int, said errorAnswer) connection.Class {
-	switch {
-	case said.Code == "NONEXISTENT_VERSION" || status == http.StatusUpgradeRequired:
-		return connection.Sunset
-	case said.ServiceErrorCode == 65602 || said.Code == "EXPIRED_ACCESS_TOKEN":
-		return connection.Expired
-	case said.Error == "invalid_grant" || status == http.StatusUnauthorized:
-		return connection.Revoked
-	case status == http.StatusRequestURITooLong || status == http.StatusRequestEntityTooLarge,
-		status == http.StatusBadRequest && strings.Contains(strings.ToLower(said.Message), "too long"):
-		return connection.TooLarge
-	}
-	return transport.ClassOf(status)
-}
-
-// retryTime returns when LinkedIn accepts calls again. A daily quota ends at
-// midnight, all others after some minutes: the data limit is over five minutes.
-func retryTime(message string, now time.Time) time.Time {
-	if strings.Contains(strings.ToUpper(message), "DAY LIMIT") {
-		return now.UTC().Truncate(24 * time.Hour).Add(24 * time.Hour)
-	}
-	return now.Add(330 * time.Second)
-}
-
-func reportChanged(message string) error {
-	return &connection.Error{Class: connection.PagesDisagree, Code: "paging_drift", Message: message}
-}
-
-// Accounts implements connection.Client.
+// Accounts implements connection.Client. It also lists accounts that are closed,
+// because their numbers can be read; they are not enabled.
 //
 // Choice: LinkedIn's accounts have no time zone; its days are in UTC.
 func (c *Client) Accounts(ctx context.Context, cr connection.Credentials) ([]connection.Account, error) {
-	type account struct {
-		ID       int64          `json:"id"`
-		Name     string         `json:"name"`
-		Currency money.Currency `json:"currency"`
-	}
-	found, err := readAllPages(ctx, c, cr, "", "/rest/adAccounts", "q=search&search=(status:(values:List(ACTIVE)))&pageSize=1000", func(a account) int64 { return a.ID })
+	query := "q=search&search=(status:(values:" + wordList(accountStatuses) + "))&pageSize=1000"
+	found, err := readAllPages(ctx, c, cr, "", "/rest/adAccounts", query, func(a account) int64 { return a.ID })
 	if err != nil {
 		return nil, err
 	}
@@ -161,14 +109,33 @@ func (c *Client) Accounts(ctx context.Context, cr connection.Credentials) ([]con
 	for _, a := range found {
 		id := strconv.FormatInt(a.ID, 10)
 		page := "https://www.linkedin.com/campaignmanager/accounts/" + id
-		accounts = append(accounts, connection.Account{ExternalID: id, Name: a.Name, Currency: a.Currency, Timezone: "UTC", URL: &page, Enabled: true})
+		accounts = append(accounts, connection.Account{
+			ExternalID: id, Name: a.Name, Currency: a.Currency, Timezone: "UTC", URL: &page, Enabled: a.Status == statusActive,
+		})
 	}
 	return accounts, nil
 }
 
+// checkReadable returns an error if the member may not read the account or its
+// reports. LinkedIn answers a report without access as one without activity, so
+// an empty report counts only if this check passes.
+func (c *Client) checkReadable(ctx context.Context, cr connection.Credentials, id string) error {
+	if len(cr.Scopes) > 0 && !slices.Contains(cr.Scopes, reportScope) {
+		return &connection.Error{Class: connection.Forbidden, Code: "scope_missing", Message: "LinkedIn was not asked for the scope " + reportScope + ". Grant access again."}
+	}
+	var found account
+	_, err := c.api.Do(ctx, transport.Call{Method: http.MethodGet, Path: accountPath(id), Header: apiHeader(cr, "get"), Account: id}, &found)
+	if err == nil && strconv.FormatInt(found.ID, 10) != id {
+		return transport.Contradiction("LinkedIn answers with another account.")
+	}
+	return err
+}
+
+func accountPath(id string) string { return "/rest/adAccounts/" + url.PathEscape(id) }
+
 // campaignPath returns the path of a campaign.
 func campaignPath(account, id string) string {
-	return "/rest/adAccounts/" + url.PathEscape(account) + "/adCampaigns/" + url.PathEscape(id)
+	return accountPath(account) + "/adCampaigns/" + url.PathEscape(id)
 }
 
 // Status implements connection.Client.

@@ -17,14 +17,11 @@ import (
 	"fanfare/internal/fact"
 )
 
-// levelQuery is how a level is requested.
+// levelQuery is how a level is requested: by one call per account.
 type levelQuery struct {
 	// pivots separate rows, besides the day.
-	pivots []string
-	// campaignsPerCall is how many campaigns one call requests, 0 for a call
-	// per account.
-	campaignsPerCall int
-	metrics          []metricField
+	pivots  []string
+	metrics []metricField
 }
 
 // metricField is a field of LinkedIn and the measure of facts that it becomes.
@@ -36,36 +33,42 @@ type metricField struct {
 const (
 	// maxURNs is how many URNs fit into a query of 4 KB.
 	maxURNs = 50
-	// maxRows is the largest number of rows in an answer; there are no further
-	// pages.
+	// maxRows is the largest number of rows in an answer. Rows beyond it are
+	// missing, there are no further pages, and nothing says so.
 	maxRows = 15_000
+	// maxReachDays is the longest date range with reach.
+	maxReachDays = 92
 )
 
 var (
-	// additiveMetrics are the metrics of every report. Breakdowns are added up,
-	// and reach cannot be.
-	additiveMetrics = []metricField{
+	// basicMetrics are the metrics of every report. Breakdowns are added up, and
+	// reach cannot be.
+	basicMetrics = []metricField{
 		{"impressions", fact.Impressions},
 		{"clicks", fact.Clicks},
 		{"costInLocalCurrency", fact.Spend},
-		{"externalWebsiteConversions", fact.Conversions},
-		{"conversionValueInLocalCurrency", fact.Revenue},
 		{"oneClickLeads", fact.Leads},
 		{"totalEngagements", fact.Engagements},
 		{"videoViews", fact.VideoViews},
 		{"videoCompletions", fact.VideoCompletions},
 	}
-	allMetrics = append(slices.Clip(additiveMetrics), metricField{"approximateMemberReach", fact.Reach})
+	// All metrics fit into one call of 20 fields, so that a row never mixes two
+	// states of the report.
+	allMetrics = append(slices.Concat(basicMetrics, conversionMetrics), metricField{"approximateMemberReach", fact.Reach})
 )
 
-// levelQueries are the queries by level. Member pivots allow no other pivot, so
-// they need one call per campaign.
+// levelQueries are the queries by level.
+//
+// Choice: pivots of members allow no other pivot, so countries by campaign need
+// one call per campaign, which LinkedIn's daily quota does not allow. Rows of
+// LevelGeo have no campaign. LinkedIn reports no revenue by member, and neither
+// reach nor conversions by device.
 var levelQueries = map[connection.Level]levelQuery{
-	connection.LevelAccount:  {[]string{"ACCOUNT"}, 0, allMetrics},
-	connection.LevelCampaign: {[]string{"CAMPAIGN"}, maxURNs, allMetrics},
-	connection.LevelAd:       {[]string{"CAMPAIGN", "CREATIVE"}, maxURNs, allMetrics},
-	connection.LevelGeo:      {[]string{"MEMBER_COUNTRY_V2"}, 1, additiveMetrics},
-	connection.LevelDevice:   {[]string{"CAMPAIGN", "IMPRESSION_DEVICE_TYPE"}, maxURNs, additiveMetrics},
+	connection.LevelAccount:  {[]string{"ACCOUNT"}, allMetrics},
+	connection.LevelCampaign: {[]string{"CAMPAIGN"}, allMetrics},
+	connection.LevelAd:       {[]string{"CAMPAIGN", "CREATIVE"}, allMetrics},
+	connection.LevelGeo:      {[]string{"MEMBER_COUNTRY_V2"}, append(slices.Clip(basicMetrics), conversionMetrics[0])},
+	connection.LevelDevice:   {[]string{"CAMPAIGN", "IMPRESSION_DEVICE_TYPE"}, basicMetrics},
 }
 
 var devices = map[string]string{"DESKTOP_WEB": "desktop", "MOBILE_WEB": "mobile", "MOBILE_APP": "mobile"}
@@ -99,38 +102,159 @@ func (c *Client) Report(ctx context.Context, cr connection.Credentials, q connec
 		q.Entities = found
 	}
 	r := newReportReader(query, q)
-	if query.campaignsPerCall == 0 {
-		return c.readCall(ctx, cr, r, nil, each)
-	}
-	for some := range slices.Chunk(q.Entities.Campaigns, query.campaignsPerCall) {
-		ids := []string{}
-		for _, campaign := range some {
-			ids = append(ids, campaign.External)
+	r.chooseConversions(q.Conversions)
+	for first := q.First; first <= q.Last; first += maxReachDays {
+		if err := c.readDays(ctx, cr, r, reportPart{first, min(q.Last, first+maxReachDays-1), nil}, each); err != nil {
+			return err
 		}
-		if err := c.readCall(ctx, cr, r, ids, each); err != nil {
+	}
+	if r.count == 0 {
+		if err := c.checkReadable(ctx, cr, q.Account); err != nil {
+			return err
+		}
+	}
+	if q.Level == connection.LevelGeo {
+		return c.noteWithheld(ctx, cr, r)
+	}
+	return nil
+}
+
+// reportPart is what one call requests: days of the account, or of some of its
+// campaigns.
+type reportPart struct {
+	first, last clock.Date
+	campaigns   []string
+}
+
+// readDays reads the rows of a part. It splits a part whose answer is cut: by
+// days, and a day by campaigns.
+func (c *Client) readDays(ctx context.Context, cr connection.Credentials, r *reportReader, p reportPart, each func([]fact.Row) error) error {
+	elements, err := c.readElements(ctx, cr, r, p)
+	if err != nil {
+		return err
+	}
+	cut := len(elements) >= maxRows
+	var byRule []reportElement
+	if r.rules != nil && !cut {
+		if byRule, err = c.readElements(ctx, cr, r.rules.reportReader, p); err != nil {
+			return err
+		}
+		cut = len(byRule) >= maxRows
+	}
+	if cut {
+		return c.readParts(ctx, cr, r, r.split(p, elements), each)
+	}
+	rows, err := r.rows(elements)
+	if err == nil && r.rules != nil {
+		rows, err = r.rules.addTo(rows, byRule)
+	}
+	if err != nil || len(rows) == 0 {
+		return err
+	}
+	r.count += len(rows)
+	return each(rows)
+}
+
+// readElements sends one call.
+func (c *Client) readElements(ctx context.Context, cr connection.Credentials, r *reportReader, p reportPart) ([]reportElement, error) {
+	var got listPage[reportElement]
+	_, err := c.api.Do(ctx, transport.Call{
+		Method: http.MethodGet, Path: "/rest/adAnalytics", RawQuery: r.query(p), Header: apiHeader(cr, "finder"), Account: r.q.Account,
+	}, &got)
+	return got.Elements, err
+}
+
+// readParts reads the parts of one that is cut.
+func (c *Client) readParts(ctx context.Context, cr connection.Credentials, r *reportReader, parts []reportPart, each func([]fact.Row) error) error {
+	if len(parts) == 0 {
+		return &connection.Error{Class: connection.TooLarge, Code: "too_many_rows", Message: "LinkedIn cuts the report of a single day of one campaign, because it has too many rows."}
+	}
+	for _, part := range parts {
+		if err := c.readDays(ctx, cr, r, part, each); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// readCall reads the rows of one call.
-func (c *Client) readCall(ctx context.Context, cr connection.Credentials, r *reportReader, campaigns []string, each func([]fact.Row) error) error {
-	var got listPage[reportElement]
-	_, err := c.api.Do(ctx, transport.Call{
-		Method: http.MethodGet, Path: "/rest/adAnalytics", RawQuery: r.query(campaigns), Header: apiHeader(cr, "finder"), Account: r.q.Account,
-	}, &got)
+// split returns the parts of a part that is too large, none if it cannot be
+// split.
+func (r *reportReader) split(p reportPart, elements []reportElement) []reportPart {
+	if p.first < p.last {
+		middle := p.first + (p.last-p.first)/2
+		return []reportPart{{p.first, middle, p.campaigns}, {middle + 1, p.last, p.campaigns}}
+	}
+	size := maxURNs
+	if p.campaigns != nil {
+		size = len(p.campaigns) / 2
+	}
+	if r.pivots[0] != "CAMPAIGN" || size == 0 {
+		return nil
+	}
+	ids := p.campaigns
+	if ids == nil {
+		for _, x := range r.q.Entities.Campaigns {
+			ids = append(ids, x.External)
+		}
+		for _, e := range elements {
+			if len(e.PivotValues) > 0 {
+				ids = append(ids, strings.TrimPrefix(e.PivotValues[0], campaignURN))
+			}
+		}
+		slices.Sort(ids)
+		ids = slices.Compact(ids)
+	}
+	parts := []reportPart{}
+	for some := range slices.Chunk(ids, size) {
+		parts = append(parts, reportPart{p.first, p.last, some})
+	}
+	return parts
+}
+
+// noteWithheld notes what the account has and its countries do not have:
+// LinkedIn approximates the metrics of members, leaves out small ones, and
+// reports the latest up to a day later.
+func (c *Client) noteWithheld(ctx context.Context, cr connection.Credentials, r *reportReader) error {
+	if r.q.Note == nil {
+		return nil
+	}
+	q := r.q
+	q.Level = connection.LevelAccount
+	totals := fact.Values{}
+	whole := newReportReader(levelQuery{[]string{"ACCOUNT"}, basicMetrics}, q)
+	err := c.readDays(ctx, cr, whole, reportPart{q.First, q.Last, nil}, func(rows []fact.Row) error {
+		for i := range rows {
+			addValues(&totals, &rows[i].Values)
+		}
+		return nil
+	})
 	if err != nil {
 		return err
 	}
-	if len(got.Elements) >= maxRows {
-		return &connection.Error{Class: connection.TooLarge, Code: "too_many_rows", Message: "LinkedIn's report may be cut off: it has as many rows as one can have."}
+	for _, m := range []fact.Measure{fact.Impressions, fact.Spend} {
+		missing := totals.V[m] - r.sums.V[m]
+		if missing == 0 {
+			continue
+		}
+		code := connection.NoteWithheld
+		if missing < 0 {
+			code = connection.NoteTotalDiffers
+		}
+		q.AddNote(connection.Note{
+			Code: code, First: q.First, Last: q.Last, Measure: m, Amount: &missing,
+			Message: "LinkedIn approximates the metrics of countries to protect members, leaves out small ones, and reports the latest up to a day later.",
+		})
 	}
-	rows, err := r.rows(got.Elements, campaigns)
-	if err != nil || len(rows) == 0 {
-		return err
+	return nil
+}
+
+// addValues adds known values to a sum.
+func addValues(sum, v *fact.Values) {
+	for m := range fact.Measure(fact.NumMeasures) {
+		if n, known := v.Get(m); known {
+			sum.Set(m, sum.V[m]+n)
+		}
 	}
-	return each(rows)
 }
 
 // reportReader converts the answers of a report to rows.
@@ -139,10 +263,15 @@ type reportReader struct {
 	q      connection.Report
 	family fact.Family
 	names  map[string]string
+	// rules reads the conversions of some rules, nil for those of all.
+	rules *ruleReader
+	// count and sums are of the rows so far.
+	count int
+	sums  fact.Values
 }
 
 func newReportReader(how levelQuery, q connection.Report) *reportReader {
-	r := &reportReader{how, q, connection.Families[q.Level], map[string]string{}}
+	r := &reportReader{levelQuery: how, q: q, family: connection.Families[q.Level], names: map[string]string{}}
 	for _, list := range [][]connection.Entity{q.Entities.Campaigns, q.Entities.Ads, q.Entities.Audiences} {
 		for _, e := range list {
 			r.names[e.External] = e.Name
@@ -152,7 +281,7 @@ func newReportReader(how levelQuery, q connection.Report) *reportReader {
 }
 
 // query returns the query of a report, with the punctuation of Rest.li.
-func (r *reportReader) query(campaigns []string) string {
+func (r *reportReader) query(p reportPart) string {
 	day := func(d clock.Date) string {
 		year, month, day := d.Calendar()
 		return fmt.Sprintf("(year:%d,month:%d,day:%d)", year, month, day)
@@ -162,23 +291,23 @@ func (r *reportReader) query(campaigns []string) string {
 		by = "q=statistics&pivots=List(" + strings.Join(r.pivots, ",") + ")"
 	}
 	of := "accounts=" + urnList(accountURN, r.q.Account)
-	if campaigns != nil {
-		of = "campaigns=" + urnList(campaignURN, campaigns...)
+	if p.campaigns != nil {
+		of = "campaigns=" + urnList(campaignURN, p.campaigns...)
 	}
 	fields := []string{"pivotValues", "dateRange"}
 	for _, f := range r.metrics {
 		fields = append(fields, f.field)
 	}
-	return by + "&timeGranularity=(value:DAILY)&dateRange=(start:" + day(r.q.First) + ",end:" + day(r.q.Last) + ")&" + of + "&fields=" + strings.Join(fields, ",")
+	return by + "&timeGranularity=(value:DAILY)&dateRange=(start:" + day(p.first) + ",end:" + day(p.last) + ")&" + of + "&fields=" + strings.Join(fields, ",")
 }
 
 // rows converts the rows of one answer, drops duplicates and adds rows with the
 // same key.
-func (r *reportReader) rows(elements []reportElement, campaigns []string) ([]fact.Row, error) {
+func (r *reportReader) rows(elements []reportElement) ([]fact.Row, error) {
 	rows := make([]fact.Row, 0, len(elements))
 	seen, at := map[string]fact.Values{}, map[fact.Row]int{}
 	for _, e := range elements {
-		row, err := r.factRow(e, campaigns)
+		row, err := r.factRow(e)
 		if err != nil {
 			return nil, err
 		}
@@ -190,6 +319,7 @@ func (r *reportReader) rows(elements []reportElement, campaigns []string) ([]fac
 			continue
 		}
 		seen[key] = row.Values
+		addValues(&r.sums, &row.Values)
 		same := row
 		same.Values = fact.Values{}
 		where, known := at[same]
@@ -207,17 +337,14 @@ func (r *reportReader) rows(elements []reportElement, campaigns []string) ([]fac
 	return rows, nil
 }
 
-// factRow converts a row. The answer for one campaign does not name it.
-func (r *reportReader) factRow(e reportElement, campaigns []string) (fact.Row, error) {
+// factRow converts a row. Metrics that LinkedIn leaves out stay unknown.
+func (r *reportReader) factRow(e reportElement) (fact.Row, error) {
 	start := e.DateRange.Start
 	row := fact.Row{Family: r.family, Channel: channel, Date: clock.MakeDate(start.Year, start.Month, start.Day)}
 	if start.Year == 0 || len(e.PivotValues) != len(r.pivots) {
 		return row, malformedError("dateRange or pivotValues")
 	}
 	campaign := ""
-	if r.campaignsPerCall == 1 {
-		campaign = campaigns[0]
-	}
 	for i, value := range e.PivotValues {
 		switch r.pivots[i] {
 		case "CAMPAIGN":
@@ -266,9 +393,4 @@ func parseMetric(text string, m fact.Measure) (int64, bool) {
 		return kept + 1, ok
 	}
 	return transport.ParseMetric(text, m)
-}
-
-// malformedError returns a transient error, as for every unexpected answer.
-func malformedError(name string) error {
-	return &connection.Error{Class: connection.Transient, Code: "malformed", Message: "LinkedIn's report has a " + name + " that is not what it should be."}
 }

@@ -16,7 +16,9 @@ type platformTraits struct {
 	// notFacts are reported but do not become facts of this platform.
 	// notInBreakdowns are absent from breakdowns.
 	notFacts, notInBreakdowns []fact.Measure
-	reach                     bool
+	// notInFamily are absent from one family.
+	notInFamily map[fact.Family][]fact.Measure
+	reach       bool
 	// settledAge is the age in days at which metrics no longer change.
 	settledAge int
 	// moneyStep is the smallest amount, conversionStep the smallest part of a
@@ -56,6 +58,7 @@ func traitsOf(platform, currency string) *platformTraits {
 		t.measures = slices.Concat(socialMeasures, []fact.Measure{fact.Leads})
 		t.settledAge, t.quietWeekends = 29, true
 		t.familyLevels = []Level{ByAccount, ByCountry, ByDevice}
+		t.notInFamily = map[fact.Family][]fact.Measure{fact.Geo: {fact.Revenue}, fact.Device: {fact.Conversions, fact.Revenue}}
 	case GA4:
 		t.measures, t.notFacts = []fact.Measure{fact.Spend, fact.Conversions, fact.Revenue}, []fact.Measure{fact.Spend}
 		t.settledAge, t.reach = 3, false

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -35,26 +34,12 @@ const (
 // linkedInCall is one call.
 type linkedInCall struct {
 	*Call
-	w       http.ResponseWriter
-	r       *http.Request
-	query   map[string]any
+	w     http.ResponseWriter
+	r     *http.Request
+	token string
+	query map[string]any
+	// account is that of the path, or the first one of the token.
 	account *Account
-}
-
-// linkedInError is the error of an answer.
-type linkedInError struct {
-	Status  int    `json:"status"`
-	Service int    `json:"serviceErrorCode,omitzero"`
-	Code    string `json:"code"`
-	Message string `json:"message"`
-}
-
-func linkedInInvalid(message string) *linkedInError {
-	return &linkedInError{http.StatusBadRequest, 100, "ILLEGAL_ARGUMENT", message}
-}
-
-func linkedInNotFound(what string) *linkedInError {
-	return &linkedInError{http.StatusNotFound, 0, "RESOURCE_NOT_FOUND", "There is no such " + what + "."}
 }
 
 // Serve implements Dialect.
@@ -83,16 +68,6 @@ func writeLinkedIn(w http.ResponseWriter, status int, value any) {
 	_ = json.MarshalWrite(w, value, json.Deterministic(true))
 }
 
-// Throttle implements PlatformAPI. A short wait is for too many calls, a long
-// one for too much data; only the message distinguishes them.
-func (linkedIn) Throttle(w http.ResponseWriter, _ *http.Request, seconds int) {
-	message := "Resource level throttle limit for calls to this resource is reached."
-	if seconds > 1 {
-		message = "The data request limit of 45 million metric values was reached."
-	}
-	writeLinkedIn(w, http.StatusTooManyRequests, &linkedInError{http.StatusTooManyRequests, 101, "TOO_MANY_REQUESTS", message})
-}
-
 // serve answers an API call; nil is an answer without a body.
 func (c *linkedInCall) serve() (any, *linkedInError) {
 	method, raw, refused := c.methodAndQuery()
@@ -102,22 +77,33 @@ func (c *linkedInCall) serve() (any, *linkedInError) {
 	if refused := c.checkHeaders(); refused != nil {
 		return nil, refused
 	}
-	account, err := c.Open(strings.TrimPrefix(c.r.Header.Get("Authorization"), "Bearer "))
+	c.token = strings.TrimPrefix(c.r.Header.Get("Authorization"), "Bearer ")
+	account, err := c.Open(c.token)
 	switch {
 	case errors.Is(err, ErrExpiredToken):
-		return nil, &linkedInError{http.StatusUnauthorized, 65602, "EXPIRED_ACCESS_TOKEN", "The token used in the request has expired"}
+		return nil, &linkedInError{Status: http.StatusUnauthorized, Service: 65602, Code: "EXPIRED_ACCESS_TOKEN", Message: "The token used in the request has expired"}
 	case errors.Is(err, ErrRevokedToken):
-		return nil, &linkedInError{http.StatusUnauthorized, 65601, "REVOKED_ACCESS_TOKEN", "The token used in the request has been revoked by the user"}
+		return nil, &linkedInError{Status: http.StatusUnauthorized, Service: 65601, Code: "REVOKED_ACCESS_TOKEN", Message: "The token used in the request has been revoked by the user"}
 	case err != nil:
-		return nil, &linkedInError{http.StatusUnauthorized, 65600, "INVALID_ACCESS_TOKEN", "Invalid access token"}
+		return nil, &linkedInError{Status: http.StatusUnauthorized, Service: 65600, Code: "INVALID_ACCESS_TOKEN", Message: "Invalid access token"}
 	}
 	c.account = account
+	if c.Behaves(account, linkedInScopesChanged) {
+		return nil, &linkedInError{Status: http.StatusForbidden, Service: 100, Code: "ACCESS_DENIED", Message: "Not enough permissions to access: " + c.resource()}
+	}
+	if refused := c.checkQuota(); refused != nil {
+		return nil, refused
+	}
 	query, err := parseRestli(raw)
 	if err != nil {
-		return nil, &linkedInError{http.StatusBadRequest, 0, "ILLEGAL_ARGUMENT", "Invalid query parameters passed to request: " + err.Error()}
+		return nil, &linkedInError{Status: http.StatusBadRequest, Code: "ILLEGAL_ARGUMENT", Message: "Invalid query parameters passed to request: " + err.Error()}
 	}
 	c.query = query
-	return c.route(method)
+	if refused := c.checkParameters(); refused != nil {
+		return nil, refused
+	}
+	answer, refused := c.route(method)
+	return c.project(answer), refused
 }
 
 // methodAndQuery returns the method and the query of a call, also if they are
@@ -131,7 +117,7 @@ func (c *linkedInCall) methodAndQuery() (method, query string, refused *linkedIn
 		return http.MethodGet, string(body), nil
 	}
 	if len(c.r.URL.RawQuery) > linkedInMaxQuery || c.Fault(FaultTooLarge) {
-		return "", "", &linkedInError{http.StatusRequestURITooLong, 0, "URI_TOO_LONG", "The request URI is too long."}
+		return "", "", &linkedInError{Status: http.StatusRequestURITooLong, Code: "URI_TOO_LONG", Message: "The request URI is too long."}
 	}
 	return c.r.Method, c.r.URL.RawQuery, nil
 }
@@ -139,15 +125,33 @@ func (c *linkedInCall) methodAndQuery() (method, query string, refused *linkedIn
 // checkHeaders rejects calls without the required headers.
 func (c *linkedInCall) checkHeaders() *linkedInError {
 	version := c.r.Header.Get("Linkedin-Version")
-	switch _, err := time.Parse("200601", version); {
+	switch {
 	case version == "":
-		return &linkedInError{http.StatusBadRequest, 0, "VERSION_MISSING", "A version must be present. Please specify a version by adding the LinkedIn-Version header."}
-	case err != nil || c.Fault(FaultVersionSunset):
-		return &linkedInError{http.StatusUpgradeRequired, 0, "NONEXISTENT_VERSION", "Requested version " + version + " is not active"}
+		return &linkedInError{Status: http.StatusBadRequest, Code: "VERSION_MISSING", Message: "A version must be present. Please specify a version by adding the LinkedIn-Version header."}
+	case !linkedInVersionLives(version, c.Now()) || c.Fault(FaultVersionSunset) || c.Behaves(nil, linkedInVersion426):
+		return &linkedInError{Status: http.StatusUpgradeRequired, Code: "NONEXISTENT_VERSION", Message: "Requested version " + version + " is not active"}
 	case c.r.Header.Get("X-Restli-Protocol-Version") != "2.0.0":
 		return linkedInInvalid("X-Restli-Protocol-Version must be 2.0.0.")
 	}
 	return nil
+}
+
+// linkedInNewest is a version that exists on every day of the sandbox's clock,
+// which can be set to a day before its release.
+const linkedInNewest = "202610"
+
+// linkedInVersionLives reports whether a version is accepted. One ends on the
+// 15th of its month in the next year, or on the Monday after it.
+func linkedInVersionLives(version string, now time.Time) bool {
+	month, err := time.Parse("200601", version)
+	if err != nil || version > max(linkedInNewest, now.UTC().Format("200601")) || version < "202206" {
+		return false
+	}
+	end := month.AddDate(1, 0, 14)
+	for end.Weekday() == time.Saturday || end.Weekday() == time.Sunday {
+		end = end.AddDate(0, 0, 1)
+	}
+	return now.Before(end)
 }
 
 // route finds the operation of a call.
@@ -158,14 +162,24 @@ func (c *linkedInCall) route(method string) (any, *linkedInError) {
 	if parts[0] == "adAccounts" && len(parts) == 1 && get && finder == "search" {
 		return c.accounts()
 	}
-	if c.Fault(FaultAccountDisabled) || parts[0] == "adAccounts" && (len(parts) < 2 || parts[1] != c.account.ID) {
-		return nil, &linkedInError{http.StatusForbidden, 100, "ACCESS_DENIED", "Not enough permissions to access this account."}
+	if c.Fault(FaultAccountDisabled) {
+		return nil, linkedInDenied()
+	}
+	if passing := linkedInPassingError(c.Behavior(c.account, linkedInPassing)); passing != nil {
+		return nil, passing
+	}
+	if parts[0] == "adAccounts" {
+		if len(parts) < 2 || !c.openAccount(parts[1]) {
+			return nil, linkedInDenied()
+		}
 	}
 	switch {
 	case parts[0] == "adAnalytics" && get && (finder == "analytics" || finder == "statistics"):
 		return c.analytics()
 	case parts[0] == "adSegments" && get && finder == "accounts":
 		return c.segments()
+	case len(parts) == 2 && parts[0] == "adAccounts" && get:
+		return c.accountNode(c.account), nil
 	case len(parts) == 3 && parts[2] == "adCampaigns" && get && finder == "search":
 		return c.campaigns()
 	case len(parts) == 3 && parts[2] == "creatives" && get && finder == "criteria":
@@ -176,61 +190,13 @@ func (c *linkedInCall) route(method string) (any, *linkedInError) {
 	return nil, linkedInNotFound("resource")
 }
 
-// serveOAuth answers calls to the OAuth host.
-func (c *linkedInCall) serveOAuth(path string) {
-	if path == "authorization" && c.r.Method == http.MethodGet {
-		c.grantConsent(c.r.URL.Query())
-		return
+// openAccount makes an account that of the call. It returns false if the member
+// may not read it.
+func (c *linkedInCall) openAccount(id string) bool {
+	a, err := c.AccountByID(c.token, id)
+	if err != nil || a == nil || c.Behaves(a, linkedInNoAccess) {
+		return false
 	}
-	if err := c.r.ParseForm(); err != nil || c.r.Method != http.MethodPost || path != "accessToken" && path != "revoke" {
-		writeLinkedIn(c.w, http.StatusNotFound, linkedInNotFound("resource"))
-		return
-	}
-	form := c.r.Form
-	if form.Get("client_id") == "" || form.Get("client_secret") == "" {
-		writeLinkedIn(c.w, http.StatusUnauthorized, map[string]any{"error": "invalid_client", "error_description": "Client authentication failed"})
-		return
-	}
-	if path == "revoke" {
-		c.Revoke(form.Get("token"))
-		writeLinkedIn(c.w, http.StatusOK, struct{}{})
-		return
-	}
-	c.issueToken(form)
-}
-
-// grantConsent grants consent at once.
-func (c *linkedInCall) grantConsent(query url.Values) {
-	to, err := url.Parse(query.Get("redirect_uri"))
-	if err != nil || to.Host == "" || query.Get("client_id") == "" || query.Get("scope") == "" || query.Get("response_type") != "code" {
-		http.Error(c.w, "response_type, client_id, redirect_uri or scope is missing", http.StatusBadRequest)
-		return
-	}
-	back := to.Query()
-	back.Set("code", c.Code())
-	back.Set("state", query.Get("state"))
-	to.RawQuery = back.Encode()
-	http.Redirect(c.w, c.r, to.String(), http.StatusFound)
-}
-
-func (c *linkedInCall) issueToken(form url.Values) {
-	var tokens Tokens
-	err := ErrUnknownToken
-	switch form.Get("grant_type") {
-	case "authorization_code":
-		tokens, err = c.Exchange(form.Get("code"))
-	case "refresh_token":
-		tokens, err = c.Refresh(form.Get("refresh_token"))
-	}
-	if err != nil {
-		writeLinkedIn(c.w, http.StatusBadRequest, map[string]any{
-			"error": "invalid_grant", "error_description": "The provided authorization grant or refresh token is invalid, expired or revoked.",
-		})
-		return
-	}
-	writeLinkedIn(c.w, http.StatusOK, map[string]any{
-		"access_token": tokens.Access, "expires_in": int64(tokens.AccessLifetime / time.Second),
-		"refresh_token": tokens.Refresh, "refresh_token_expires_in": int64(tokens.RefreshLifetime / time.Second),
-		"scope": "r_ads,r_ads_reporting,rw_ads",
-	})
+	c.account = a
+	return true
 }

@@ -106,3 +106,66 @@ func restliTexts(value any) (texts []string, ok bool) {
 	}
 	return texts, ok
 }
+
+// linkedInParameters are the parameters of the finders.
+var linkedInParameters = map[string]string{
+	"adAnalytics": " q pivot pivots timeGranularity dateRange accounts campaigns creatives campaignGroups shares companies campaignType objectiveType sortBy fields start count ",
+	"adAccounts":  " q search pageSize pageToken sortOrder fields ",
+	"adCampaigns": " q search pageSize pageToken sortOrder fields ",
+	"creatives":   " q creatives campaigns contentReferences intendedStatuses isTestAccount isTotalIncluded leadgenCreativeCallToActionDestinations pageSize pageToken sortOrder fields ",
+	"adSegments":  " q accounts start count fields ",
+}
+
+// checkParameters rejects parameters that a finder does not have.
+func (c *linkedInCall) checkParameters() *linkedInError {
+	known, limited := linkedInParameters[c.resource()]
+	if _, finder := c.query["q"]; !limited || !finder {
+		return nil
+	}
+	for name := range c.query {
+		if !strings.Contains(known, " "+name+" ") {
+			return &linkedInError{Status: 400, Code: "QUERY_PARAM_NOT_ALLOWED", Message: "The query parameter " + name + " is not allowed."}
+		}
+	}
+	return nil
+}
+
+// resource returns the name of the resource of a call: the last part of the path
+// that is not an id.
+func (c *linkedInCall) resource() (name string) {
+	for part := range strings.SplitSeq(c.r.URL.Path, "/") {
+		if part != "" && (part[0] < '0' || part[0] > '9') {
+			name = part
+		}
+	}
+	return name
+}
+
+// project limits objects to the fields that a call asks for. Reports have their
+// own fields.
+func (c *linkedInCall) project(answer any) any {
+	text, given := c.query["fields"].(string)
+	whole, is := answer.(map[string]any)
+	if !given || !is || c.resource() == "adAnalytics" {
+		return answer
+	}
+	only := func(object map[string]any) map[string]any {
+		kept := map[string]any{}
+		for name := range strings.SplitSeq(text, ",") {
+			if value, there := object[name]; there {
+				kept[name] = value
+			}
+		}
+		return kept
+	}
+	elements, isList := whole["elements"].([]any)
+	if !isList {
+		return only(whole)
+	}
+	for i, element := range elements {
+		if object, is := element.(map[string]any); is {
+			elements[i] = only(object)
+		}
+	}
+	return whole
+}

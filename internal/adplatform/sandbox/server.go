@@ -42,7 +42,9 @@ type Server struct {
 	journal journal
 	// behaviors are the switches that are on.
 	behaviors behaviorRules
-	control   http.Handler
+	// linkedInQuotas count the calls to LinkedIn.
+	linkedInQuotas linkedInQuotas
+	control        http.Handler
 
 	mu sync.Mutex
 	// accountRefs are the accounts of all opened account sets, by id; accounts are

@@ -62,7 +62,7 @@ func (s *Server) Truth(a *Account, first, last clock.Date) Truth {
 // truthDay returns the measures that are facts of the platform in a family.
 func (t *platformTraits) truthDay(family fact.Family, date clock.Date, v *fact.Values) TruthDay {
 	of := func(m fact.Measure) *int64 {
-		if !slices.Contains(t.measures, m) || slices.Contains(t.notFacts, m) || family != fact.Base && slices.Contains(t.notInBreakdowns, m) {
+		if !slices.Contains(t.measures, m) || slices.Contains(t.notFacts, m) || family != fact.Base && slices.Contains(t.notInBreakdowns, m) || slices.Contains(t.notInFamily[family], m) {
 			return nil
 		}
 		return &v.V[m]
