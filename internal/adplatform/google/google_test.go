@@ -143,8 +143,23 @@ func (f *testSandbox) expectedRows(level connection.Level, first, last clock.Dat
 		}
 		rows = append(rows, row)
 	}
+	if level == connection.LevelAd {
+		// The ads of Performance Max campaigns are asset groups.
+		for r := range f.server.Rows(f.account, sandbox.ByCampaign, first, last) {
+			if r.Campaign.Kind == "performance_max" {
+				rows = append(rows, fact.Row{
+					Date: r.Date, Campaign: fact.Entity{ExternalID: r.Campaign.ID}, Channel: r.Campaign.Channel,
+					Creative: fact.Entity{ExternalID: assetGroupOf(r.Campaign)}, Values: r.Values,
+				})
+			}
+		}
+	}
 	return rows
 }
+
+// assetGroupOf returns the id that the client gives to the asset group of a
+// campaign.
+func assetGroupOf(c *sandbox.Campaign) string { return "asset_group:6" + c.ID[1:] }
 
 // compareRows compares rows with the expected ones.
 func compareRows(t interface {
@@ -209,8 +224,12 @@ func TestEntities(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := &connection.Entities{Groups: map[string]string{}}
+	var assetGroups []connection.Entity
 	for _, c := range f.account.Campaigns {
 		want.Campaigns = append(want.Campaigns, connection.Entity{External: c.ID, Name: c.Name, Channel: c.Channel, Status: "ENABLED", Runs: true})
+		if c.Kind == "performance_max" {
+			assetGroups = append(assetGroups, connection.Entity{External: assetGroupOf(c), Name: c.Name + ": Assets", Channel: c.Channel, Status: "ENABLED", Runs: true, URL: c.URL})
+		}
 		for _, g := range c.Groups {
 			if g.Audience != nil {
 				want.Groups[g.ID] = g.Audience.ID
@@ -220,6 +239,7 @@ func TestEntities(t *testing.T) {
 			}
 		}
 	}
+	want.Ads = append(want.Ads, assetGroups...)
 	for _, a := range f.account.Audiences {
 		want.Audiences = append(want.Audiences, connection.Entity{External: a.ID, Name: a.Name, Status: "OPEN", Runs: true, Size: &a.Size})
 	}
@@ -365,9 +385,8 @@ func TestAccountsOfManagers(t *testing.T) {
 		return `{"customerClient":{"id":"` + id + `","descriptiveName":"A` + id + `","currencyCode":"EUR","timeZone":"UTC","manager":` + manager + `,"status":"` + status + `"}}`
 	}
 	s := &scriptedAnswers{answers: []answer{
-		{200, `{"resourceNames":["customers/1","customers/2","customers/3"]}`},
+		{200, `{"resourceNames":["customers/3","customers/2","customers/1"]}`},
 		{200, `[{"results":[` + strings.Join([]string{client("1", "true", "ENABLED"), client("2", "false", "ENABLED"), client("4", "false", "ENABLED"), client("5", "false", "CANCELED")}, ",") + `]}]`},
-		{200, `[{"results":[` + client("2", "false", "ENABLED") + `]}]`},
 		{403, `[{"error":{"code":403,"status":"PERMISSION_DENIED","details":[{"errors":[{"errorCode":{"authorizationError":"CUSTOMER_NOT_ENABLED"}}]}]}}]`},
 		{200, `[]`},
 	}}
@@ -378,9 +397,13 @@ func TestAccountsOfManagers(t *testing.T) {
 	}
 	ids := []string{}
 	for _, a := range accounts {
-		ids = append(ids, a.ExternalID)
+		id := a.ExternalID
+		if a.Problem != nil {
+			id += " " + a.Problem.Code
+		}
+		ids = append(ids, id)
 	}
-	if want := []string{"2", "4@1"}; !slices.Equal(ids, want) {
+	if want := []string{"2", "4@1", "5@1 CANCELED", "3 CUSTOMER_NOT_ENABLED"}; !slices.Equal(ids, want) {
 		t.Errorf("got accounts %v want %v", ids, want)
 	}
 	if _, err := c.Entities(t.Context(), creds, "4@1"); err != nil {
@@ -435,8 +458,8 @@ func TestErrorClasses(t *testing.T) {
 	}
 }
 
-// TestInconsistentReports checks that metrics that contradict each other are
-// refused.
+// TestInconsistentReports checks that rows that contradict each other are refused,
+// and that parts above their campaign are kept with a note.
 func TestInconsistentReports(t *testing.T) {
 	t.Parallel()
 	row := func(group, device, clicks string) string {
@@ -447,18 +470,27 @@ func TestInconsistentReports(t *testing.T) {
 		name          string
 		groups, whole string
 		want          map[string]int64
+		// note is the difference that a note has, 0 for no note.
+		note int64
 	}{
-		{"twice the same", row("9", "DESKTOP", "3") + "," + row("9", "DESKTOP", "3"), row("", "DESKTOP", "5"), map[string]int64{"": 2, "8": 3}},
-		{"twice with others", row("9", "DESKTOP", "3") + "," + row("9", "DESKTOP", "4"), row("", "DESKTOP", "5"), nil},
-		{"more than there is", row("9", "DESKTOP", "6"), row("", "DESKTOP", "5"), nil},
-		{"all for one", row("9", "DESKTOP", "5"), row("", "DESKTOP", "5"), map[string]int64{"8": 5}},
+		{"twice the same", row("9", "DESKTOP", "3") + "," + row("9", "DESKTOP", "3"), row("", "DESKTOP", "5"), map[string]int64{"": 2, "8": 3}, 0},
+		{"twice with others", row("9", "DESKTOP", "3") + "," + row("9", "DESKTOP", "4"), row("", "DESKTOP", "5"), nil, 0},
+		{"more than there is", row("9", "DESKTOP", "6"), row("", "DESKTOP", "5"), map[string]int64{"8": 6}, -1},
+		{"all for one", row("9", "DESKTOP", "5"), row("", "DESKTOP", "5"), map[string]int64{"8": 5}, 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			c := newScriptedClient(&scriptedAnswers{answers: []answer{{200, `[{"results":[` + test.groups + `]}]`}, {200, `[{"results":[` + test.whole + `]}]`}}})
-			got := map[string]int64{}
+			total := `[{"results":[` + row("", "", "5") + `]}]`
+			c := newScriptedClient(&scriptedAnswers{answers: []answer{{200, `[{"results":[` + test.groups + `]}]`}, {200, `[{"results":[` + test.whole + `]}]`}, {200, total}}})
+			got, noted := map[string]int64{}, int64(0)
 			err := c.Report(t.Context(), creds, connection.Report{
 				Account: "1", Level: connection.LevelDevice, First: day, Last: day, Entities: &connection.Entities{Groups: map[string]string{"9": "8"}},
+				Note: func(n connection.Note) {
+					if n.Code != connection.NoteTotalDiffers || n.Measure != fact.Clicks || n.First != day || n.Last != day {
+						t.Errorf("got note %+v", n)
+					}
+					noted += *n.Amount
+				},
 			}, func(rows []fact.Row) error {
 				for _, r := range rows {
 					got[r.Audience.ExternalID] = r.Values.V[fact.Clicks]
@@ -471,8 +503,8 @@ func TestInconsistentReports(t *testing.T) {
 				}
 				return
 			}
-			if diff := cmp.Diff(test.want, got); err != nil || diff != "" {
-				t.Errorf("got %v, clicks by audience differ (-want +got):\n%s", err, diff)
+			if diff := cmp.Diff(test.want, got); err != nil || diff != "" || noted != test.note {
+				t.Errorf("got %v, a note of %d want %d, clicks by audience differ (-want +got):\n%s", err, noted, test.note, diff)
 			}
 		})
 	}

@@ -127,6 +127,7 @@ func googleBearer(r *http.Request) string {
 var googleStatus = map[int]string{
 	http.StatusBadRequest: "INVALID_ARGUMENT", http.StatusUnauthorized: "UNAUTHENTICATED", http.StatusForbidden: "PERMISSION_DENIED",
 	http.StatusNotFound: "NOT_FOUND", http.StatusTooManyRequests: "RESOURCE_EXHAUSTED", http.StatusGatewayTimeout: "DEADLINE_EXCEEDED",
+	http.StatusConflict: "ABORTED", http.StatusInternalServerError: "INTERNAL", http.StatusServiceUnavailable: "UNAVAILABLE",
 }
 
 // googleError returns the error format of all of Google's APIs.

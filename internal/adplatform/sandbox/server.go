@@ -42,7 +42,9 @@ type Server struct {
 	journal journal
 	// behaviors are the switches that are on.
 	behaviors behaviorRules
-	control   http.Handler
+	// googleOperations are the operations of Google Ads in the last day.
+	googleOperations googleOperations
+	control          http.Handler
 
 	mu sync.Mutex
 	// accountRefs are the accounts of all opened account sets, by id; accounts are
