@@ -281,6 +281,25 @@ func TestRetention(t *testing.T) {
 	}
 }
 
+// TestDaysOfAccount checks that days are those of the account's time zone, of which
+// the last is one that has not begun in UTC.
+func TestDaysOfAccount(t *testing.T) {
+	t.Parallel()
+	f := openSandboxIn(t, 7, "Pacific/Auckland")
+	list, err := f.client.Accounts(t.Context(), f.creds)
+	if err != nil || list[0].Timezone != "Pacific/Auckland" {
+		t.Errorf("got %+v, %v want the zone of the account", list, err)
+	}
+	today := f.server.Today(f.account)
+	if today != clock.DateIn(f.clock(), time.UTC)+1 {
+		t.Fatalf("got %s want the day after that of UTC", today)
+	}
+	rows := f.compareTruth(t, f.account.ID, connection.LevelCampaign, connection.Report{})
+	if last := rows[len(rows)-1].Date; last != today {
+		t.Errorf("got %s as the last day want %s", last, today)
+	}
+}
+
 // TestLongMaturation checks that the weekly pass covers the longest window of
 // conversions.
 func TestLongMaturation(t *testing.T) {

@@ -3,12 +3,15 @@ package google_test
 import (
 	"errors"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
 
 	"fanfare/internal/adplatform/sandbox"
+	"fanfare/internal/clock"
 	"fanfare/internal/connection"
+	"fanfare/internal/secret"
 )
 
 // turnOn turns a switch on, for one account if one is named.
@@ -143,10 +146,13 @@ func TestOperationQuota(t *testing.T) {
 	if f.calls() != before {
 		t.Error("got a call want none before the named time")
 	}
-	if err := f.sleep(t.Context(), 24*time.Hour); err != nil {
-		t.Fatal(err)
+	f.setTime(t, start.Add(24*time.Hour))
+	_, _, err = f.read(t, connection.Report{Account: f.account.ID, Level: connection.LevelAccount})
+	wantError(t, err, connection.Throttled, "held_back")
+	if err := f.client.SetStatus(t.Context(), f.creds, f.account.ID, campaign, false); err != nil {
+		t.Errorf("pause: got %v want the first operations for it", err)
 	}
-	f.renewToken(t)
+	f.setTime(t, start.Add(24*time.Hour+5*time.Minute))
 	f.compareTruth(t, f.account.ID, connection.LevelAccount, connection.Report{})
 }
 
@@ -334,4 +340,41 @@ func TestUnknownCampaignType(t *testing.T) {
 	if other == 0 {
 		t.Error("got no rows of the campaign with an unknown type want them with the channel other")
 	}
+}
+
+// TestConsentInTesting checks that the end of a refresh token is known, and that
+// access has ended then.
+func TestConsentInTesting(t *testing.T) {
+	t.Parallel()
+	f := openSandbox(t, 7)
+	f.turnOn(t, "consent_testing", "", "")
+	app := connection.OAuthClient{ID: "app.example", Secret: secret.New("app-secret")}
+	grant := connection.Grant{Redirect: "https://fanfare.example/back", State: "s", Verifier: "a-verifier-of-some-length-that-is-long-enough"}
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, f.client.AuthorizeURL(app, grant), http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := f.server.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = resp.Body.Close()
+	back, err := url.Parse(resp.Header.Get("Location"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	granted, err := f.client.Exchange(t.Context(), app, grant, back.Query().Get("code"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	end := f.clock().Add(7 * 24 * time.Hour)
+	if granted.RefreshExpiresAt == nil || *granted.RefreshExpiresAt != clock.At(end) {
+		t.Errorf("got an end at %v want %s", granted.RefreshExpiresAt, end)
+	}
+	if _, err := f.client.Refresh(t.Context(), app, granted); err != nil {
+		t.Error(err)
+	}
+	f.setTime(t, end)
+	_, err = f.client.Refresh(t.Context(), app, granted)
+	wantError(t, err, connection.Revoked, "invalid_grant")
 }

@@ -145,7 +145,7 @@ func (c *Client) send(ctx context.Context, creds connection.Credentials, call tr
 		return err
 	}
 	_, err := c.api.Do(ctx, call, out)
-	c.project.record(creds.App.ID, err)
+	c.project.record(creds.App.ID, err, c.now())
 	return err
 }
 

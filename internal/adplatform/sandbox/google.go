@@ -192,6 +192,7 @@ type googleChunk struct {
 	RequestID         string `json:"requestId,omitzero"`
 	NextPageToken     string `json:"nextPageToken,omitzero"`
 	TotalResultsCount int64  `json:"totalResultsCount,string,omitzero"`
+	SummaryRow        any    `json:"summaryRow,omitempty"`
 }
 
 // brokenStream is a stream that ends without its last byte.
@@ -205,7 +206,8 @@ const (
 
 func (s *googleCall) searchStream(body []byte) (any, *googleFailure) {
 	var in struct {
-		Query string `json:"query"`
+		Query      string `json:"query"`
+		SummaryRow string `json:"summaryRowSetting"`
 	}
 	if failure := readGoogle(body, &in); failure != nil {
 		return nil, failure
@@ -217,6 +219,13 @@ func (s *googleCall) searchStream(body []byte) (any, *googleFailure) {
 	if failure != nil {
 		return nil, failure
 	}
+	summary, failure := q.summaryRow(in.SummaryRow, lines)
+	if failure != nil {
+		return nil, failure
+	}
+	if in.SummaryRow == summaryOnly {
+		lines = nil
+	}
 	chunks := []googleChunk{}
 	for first := true; first || len(lines) > 0; first = false {
 		n := min(len(lines), googlePageRows)
@@ -224,6 +233,7 @@ func (s *googleCall) searchStream(body []byte) (any, *googleFailure) {
 		chunk.RequestID = googleRequestID
 		chunks, lines = append(chunks, chunk), lines[n:]
 	}
+	chunks[len(chunks)-1].SummaryRow = summary
 	// Choice: a stream has no pages to skip and no total to change; the fault
 	// of a duplicate chunk is the only one that applies.
 	if s.Fault(FaultDuplicatePage) {
@@ -246,6 +256,7 @@ func (s *googleCall) search(body []byte) (any, *googleFailure) {
 		PageTokenToo string   `json:"page_token"`
 		PageSize     int      `json:"pageSize"`
 		PageSizeToo  int      `json:"page_size"`
+		ValidateOnly bool     `json:"validateOnly"`
 		Settings     settings `json:"searchSettings"`
 		SettingsToo  struct {
 			Total bool `json:"return_total_results_count"`
@@ -269,6 +280,9 @@ func (s *googleCall) search(body []byte) (any, *googleFailure) {
 	q, lines, failure := s.runGAQL(in.Query)
 	if failure != nil {
 		return nil, failure
+	}
+	if in.ValidateOnly {
+		return struct{}{}, nil
 	}
 	at := 0
 	if token != "" {

@@ -12,10 +12,10 @@ const (
 // googleBehaviors are the simulated behaviors of Google Ads.
 var googleBehaviors = []Behavior{
 	{
-		ID: "G1", Platform: GoogleAds,
+		ID: "G1", Platform: GoogleAds, Switch: googleConsentTesting,
 		Summary: "A refresh token ends when access is revoked, after months without use, and after 7 days while the consent screen is in testing",
-		Client:  "Reports `invalid_grant` as ended access, without another try",
-		Source:  "developers.google.com/identity/protocols/oauth2", Test: "internal/adplatform/googleauth TestGrantLifecycle",
+		Client:  "Reports `invalid_grant` as ended access, without another try, and knows the end that the token answer names",
+		Source:  "developers.google.com/identity/protocols/oauth2", Test: googleTestPath + "TestConsentInTesting",
 	},
 	{
 		ID: "G2", Platform: GoogleAds, Switch: googleAPIError, Values: googleErrorNames(),
@@ -80,7 +80,7 @@ var googleBehaviors = []Behavior{
 	{
 		ID: "G12", Platform: GoogleAds, Switch: googleAccessLevel,
 		Summary: "A Cloud project has 2,880 operations in 24 hours with Explorer access, 15,000 with Basic, and no limit with Standard. A query is one operation, and so is each change",
-		Client:  "Sends no more calls until the time that Google names, for all accounts. Changes of campaigns are sent nevertheless",
+		Client:  "Sends no more calls for any account until five minutes after the time that Google names, which leaves operations for pauses. Changes of campaigns are always sent",
 		Source:  googleDocs + "docs/api-policy/access-levels, " + googleDocs + "docs/best-practices/quotas, " + googleDocs + "docs/rate-sheet", Test: googleTestPath + "TestOperationQuota",
 	},
 	{
@@ -142,6 +142,18 @@ var googleBehaviors = []Behavior{
 		Summary: "Conversions are fractions",
 		Client:  "Keeps six decimals, computed from the digits",
 		Source:  googleSDK + "common/types/metrics.py", Test: googleReadTest,
+	},
+	{
+		ID: "G23", Platform: GoogleAds,
+		Summary: "Conversions arrive late, and clicks and cost are corrected: values of recent days change",
+		Client:  "Reads the days of the lookback again",
+		Source:  googleDocs + "docs/conversions/reporting", Test: googleTestPath + "TestLongMaturation",
+	},
+	{
+		ID: "G29", Platform: GoogleAds,
+		Summary: "Days are those of the account's time zone, not of the manager and not of UTC",
+		Client:  "Reads the zone at every listing, and asks for days of the account",
+		Source:  "github.com/googleads/google-ads-python/issues/204, github.com/googleads/google-ads-dotnet/issues/354", Test: googleTestPath + "TestDaysOfAccount",
 	},
 	{
 		ID: "G30", Platform: GoogleAds,

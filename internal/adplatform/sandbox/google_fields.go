@@ -123,8 +123,10 @@ var googleFields = map[string]func(l *googleRow) any{
 	"user_list.size_for_display":  func(l *googleRow) any { return strconv.FormatInt(l.audience.Size, 10) },
 	"user_list.size_for_search":   func(l *googleRow) any { return strconv.FormatInt(l.audience.Size, 10) },
 
-	"geographic_view.country_criterion_id": func(l *googleRow) any { return googleCountries[l.Country] },
-	"geographic_view.location_type":        func(l *googleRow) any { return l.locationType() },
+	"geographic_view.country_criterion_id":    func(l *googleRow) any { return googleCountries[l.Country] },
+	"user_location_view.country_criterion_id": func(l *googleRow) any { return googleCountries[l.Country] },
+	"user_location_view.targeting_location":   func(*googleRow) any { return true },
+	"geographic_view.location_type":           func(l *googleRow) any { return l.locationType() },
 
 	"segments.device":                     func(l *googleRow) any { return cmp.Or(googleDevices[l.Device], "OTHER") },
 	"segments.ad_network_type":            func(l *googleRow) any { return cmp.Or(googleNetworks[l.Campaign.Kind], "SEARCH") },
@@ -258,6 +260,8 @@ func (l *googleRow) resourceName(resource string) string {
 		return l.subresourceName("userLists", l.audience.ID)
 	case "geographic_view":
 		return l.subresourceName("geographicViews", googleCountries[l.Country]+"~"+l.locationType())
+	case "user_location_view":
+		return l.subresourceName("userLocationViews", googleCountries[l.Country]+"~true")
 	case "age_range_view":
 		return l.subresourceName("ageRangeViews", l.Group.ID+"~"+l.criterion())
 	case "gender_view":

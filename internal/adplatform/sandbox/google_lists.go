@@ -4,6 +4,10 @@ import "iter"
 
 // Lists of resources without metrics. base has the call and the customer.
 
+func listNothing(googleRow) iter.Seq[googleRow] {
+	return func(func(googleRow) bool) {}
+}
+
 func listCustomer(base googleRow) iter.Seq[googleRow] {
 	return func(yield func(googleRow) bool) { yield(base) }
 }

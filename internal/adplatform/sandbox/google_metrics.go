@@ -178,6 +178,41 @@ func fitsConversionSegment(field string) bool {
 	return name == "conversions" || name == "conversions_value" || strings.HasPrefix(name, "value_per_")
 }
 
+// summaryOnly asks for the sum of all rows instead of the rows.
+const summaryOnly = "SUMMARY_ROW_ONLY"
+
+// summaryRow returns the sum of all rows, nil if the call does not ask for it.
+func (q *gaql) summaryRow(setting string, lines []googleRow) (any, *googleFailure) {
+	switch setting {
+	case "", "NO_SUMMARY_ROW":
+		return nil, nil
+	case "SUMMARY_ROW_WITH_RESULTS", summaryOnly:
+	default:
+		return nil, requestError("INVALID_ENUM_VALUE", "There is no such setting of the summary row.")
+	}
+	metrics := &gaql{}
+	for _, field := range q.fields {
+		if isGoogleMetric(field) {
+			metrics.fields = append(metrics.fields, field)
+		}
+	}
+	switch {
+	case metrics.fields == nil:
+		return nil, requestError("CANNOT_RETURN_SUMMARY_ROW_FOR_REQUEST_WITHOUT_METRICS", "A summary row needs metrics.")
+	case len(lines) == 0:
+		return nil, nil
+	}
+	whole := lines[0]
+	for _, line := range lines[1:] {
+		for m := range fact.Measure(fact.NumMeasures) {
+			if n, known := line.Values.Get(m); known {
+				whole.Values.Set(m, whole.Values.V[m]+n)
+			}
+		}
+	}
+	return metrics.encodeRow(&whole), nil
+}
+
 // googleDates are the segments of days.
 var googleDates = map[string]func(l *googleRow) any{
 	"segments.date":  func(l *googleRow) any { return l.Date.String() },

@@ -3,9 +3,8 @@ package sandbox
 import "strings"
 
 // Names of Google Ads v26, from the client library google-ads 34.0.0:
-// google/ads/googleads/v26/common/types/metrics.py and segments.py, and
-// google/ads/googleads/v26/resources/types. Accounts of the sandbox have no data
-// for most of them.
+// google/ads/googleads/v26/common/types/metrics.py and segments.py. Accounts of the
+// sandbox have no data for most of them.
 var (
 	// googleIntegers are the metrics that are integers.
 	googleIntegers = nameSet("metrics.", `
@@ -141,86 +140,6 @@ var (
 	vertical_ads_rate_type vertical_ads_vertical webpage week year
 	`)
 )
-
-// googleAttributes are the fields of resources. A message has further fields, which
-// are not listed.
-var googleAttributes = map[string]map[string]bool{
-	"ad_group": nameSet("ad_group.", `
-	ad_rotation_mode ai_max_ad_group_setting audience_setting base_ad_group campaign cpc_bid_micros cpm_bid_micros cpv_bid_micros
-	demand_gen_ad_group_settings display_custom_bid_dimension effective_cpc_bid_micros effective_target_cpa_micros effective_target_cpa_source
-	effective_target_cpc effective_target_cpc_source effective_target_roas effective_target_roas_source exclude_demographic_expansion
-	excluded_parent_asset_field_types excluded_parent_asset_set_types final_url_suffix fixed_cpm_micros id labels name optimized_targeting_enabled
-	percent_cpc_bid_micros primary_status primary_status_reasons resource_name status target_cpa_micros target_cpc_micros target_cpm_micros
-	target_cpv_micros target_roas targeting_setting tracking_url_template type url_custom_parameters vertical_ads_format_setting video_ad_group_settings
-	`),
-	"ad_group_ad": nameSet("ad_group_ad.", `
-	action_items ad ad_group ad_group_ad_asset_automation_settings ad_strength end_date_time labels policy_summary primary_status primary_status_reasons
-	resource_name start_date_time status
-	`),
-	"ad_group_criterion": nameSet("ad_group_criterion.", `
-	ad_group age_range app_payment_model approval_status audience bid_modifier brand_list combined_audience cpc_bid_micros cpm_bid_micros cpv_bid_micros
-	criterion_id custom_affinity custom_audience custom_intent disapproval_reasons display_name effective_cpc_bid_micros effective_cpc_bid_source
-	effective_cpm_bid_micros effective_cpm_bid_source effective_cpv_bid_micros effective_cpv_bid_source effective_percent_cpc_bid_micros
-	effective_percent_cpc_bid_source entity_bid extended_demographic final_mobile_urls final_url_suffix final_urls gender income_range keyword labels
-	language life_event listing_group location mobile_app_category mobile_application negative parental_status percent_cpc_bid_micros placement
-	position_estimates primary_status primary_status_reasons quality_info require_eu_political_advertising_declaration resource_name retail_filter_bundle
-	status system_serving_status topic tracking_url_template type url_custom_parameters user_interest user_list vertical_ads_item_group_rule_list
-	video_lineup webpage youtube_channel youtube_video
-	`),
-	"age_range_view": nameSet("age_range_view.", `
-	resource_name
-	`),
-	"asset_group": nameSet("asset_group.", `
-	ad_strength asset_coverage campaign final_mobile_urls final_url_suffix final_urls google_local_services_info id name path1 path2 primary_status
-	primary_status_reasons resource_name status tracking_url_template url_custom_parameters
-	`),
-	"campaign": nameSet("campaign.", `
-	aca_migration_date_time accessible_bidding_strategy ad_serving_optimization_status advertising_channel_sub_type advertising_channel_type
-	ai_max_setting app_campaign_setting asset_automation_settings audience_setting base_campaign bidding_strategy bidding_strategy_system_status
-	bidding_strategy_type brand_guidelines brand_guidelines_enabled broad_match_migration_date_time campaign_budget campaign_group commission
-	contains_eu_political_advertising demand_gen_campaign_settings dynamic_search_ads_setting end_date_time excluded_parent_asset_field_types
-	excluded_parent_asset_set_types experiment_type feed_types final_url_suffix fixed_cpm frequency_caps geo_target_type_setting hotel_property_asset_set
-	hotel_setting id keyword_match_type labels lift_measurement_config listing_type local_campaign_setting local_services_campaign_settings manual_cpa
-	manual_cpc manual_cpm manual_cpv maximize_conversion_value maximize_conversions missing_eu_political_advertising_declaration name network_settings
-	optimization_goal_setting optimization_score payment_mode percent_cpc performance_max_upgrade pmax_campaign_settings primary_status
-	primary_status_reasons real_time_bidding_setting resource_name selective_optimization serving_status shopping_setting start_date_time status
-	target_cpa target_cpc target_cpm target_cpv target_impression_share target_roas target_spend targeting_setting text_guidelines
-	third_party_integration_partners tracking_setting tracking_url_template travel_campaign_settings url_custom_parameters vanity_pharma
-	video_campaign_settings view_through_conversion_optimization_enabled
-	`),
-	"campaign_budget": nameSet("campaign_budget.", `
-	aligned_bidding_strategy_id amount_micros delivery_method explicitly_shared has_recommended_budget id name period recommended_budget_amount_micros
-	recommended_budget_estimated_change_weekly_clicks recommended_budget_estimated_change_weekly_cost_micros
-	recommended_budget_estimated_change_weekly_interactions recommended_budget_estimated_change_weekly_views reference_count resource_name status
-	total_amount_micros type
-	`),
-	"conversion_action": nameSet("conversion_action.", `
-	app_id attribution_model_settings category click_through_lookback_window_days counting_type firebase_settings google_analytics_4_settings id
-	include_in_conversions_metric mobile_app_vendor name origin owner_customer phone_call_duration_seconds primary_for_goal resource_name status
-	tag_snippets third_party_app_analytics_settings type value_settings view_through_lookback_window_days
-	`),
-	"customer": nameSet("customer.", `
-	auto_tagging_enabled call_reporting_setting contains_eu_political_advertising conversion_tracking_setting currency_code customer_agreement_setting
-	descriptive_name final_url_suffix has_partners_badge id image_asset_auto_migration_done image_asset_auto_migration_done_date_time
-	local_services_settings location_asset_auto_migration_done location_asset_auto_migration_done_date_time manager optimization_score
-	optimization_score_weight pay_per_conversion_eligibility_failure_reasons remarketing_setting resource_name status test_account time_zone
-	tracking_url_template video_brand_safety_suitability video_customer
-	`),
-	"customer_client": nameSet("customer_client.", `
-	applied_labels client_customer currency_code descriptive_name hidden id level manager resource_name status test_account time_zone
-	`),
-	"gender_view": nameSet("gender_view.", `
-	resource_name
-	`),
-	"geographic_view": nameSet("geographic_view.", `
-	country_criterion_id location_type resource_name
-	`),
-	"user_list": nameSet("user_list.", `
-	access_reason account_user_list_status basic_user_list closing_reason crm_based_user_list description eligible_for_display eligible_for_search id
-	integration_code logical_user_list lookalike_user_list match_rate_percentage membership_life_span membership_status name read_only resource_name
-	rule_based_user_list similar_user_list size_for_display size_for_search size_range_for_display size_range_for_search type
-	`),
-}
 
 // nameSet returns the words of a text with a prefix.
 func nameSet(prefix, text string) map[string]bool {

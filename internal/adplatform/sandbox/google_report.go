@@ -39,6 +39,8 @@ type googleResource struct {
 	// grouped says that it is by ad group: campaigns without ad groups are not
 	// in it.
 	grouped bool
+	// empty says that accounts of the sandbox have no rows.
+	empty bool
 }
 
 var googleResources = map[string]googleResource{
@@ -53,6 +55,7 @@ var googleResources = map[string]googleResource{
 	"user_list":          {selectable: "user_list customer", rows: listUserLists},
 	"conversion_action":  {selectable: "conversion_action customer", rows: listConversionActions},
 	"geographic_view":    {selectable: "geographic_view ad_group campaign customer", level: ByCountry, hasMetrics: true},
+	"user_location_view": {selectable: "user_location_view ad_group campaign customer", level: ByCountry, hasMetrics: true},
 	"age_range_view":     {selectable: "age_range_view ad_group_criterion ad_group campaign customer", level: ByAgeAndGender, hasMetrics: true, grouped: true},
 	"gender_view":        {selectable: "gender_view ad_group_criterion ad_group campaign customer", level: ByAgeAndGender, hasMetrics: true, grouped: true},
 }
@@ -145,6 +148,9 @@ func (q *gaql) usesPrefix(prefix string) bool {
 func (q *gaql) validate() (googleResource, *googleFailure) {
 	resource, ok := googleResources[q.from]
 	if !ok {
+		resource, ok = emptyResource(q.from)
+	}
+	if !ok {
 		return resource, queryError("BAD_RESOURCE_TYPE_IN_FROM_CLAUSE", "There is no resource "+strconv.Quote(q.from)+".")
 	}
 	for _, field := range q.allFields() {
@@ -205,7 +211,7 @@ func (q *gaql) resultRows(base googleRow, resource googleResource, withMetrics b
 		}
 		return lines
 	}
-	if q.usesEmptySegment() {
+	if resource.empty || q.usesEmptySegment() {
 		return lines
 	}
 	at := map[string]int{}

@@ -143,6 +143,12 @@ func TestGAQL(t *testing.T) {
 		{"SELECT segments.conversion_action_name, metrics.clicks FROM customer", 0, "queryError.PROHIBITED_SEGMENT_WITH_METRIC_IN_SELECT_OR_WHERE_CLAUSE"},
 		{"SELECT segments.date, metrics.clicks FROM customer WHERE segments.date BETWEEN '2023-09-19' AND '2023-09-21'", 0, "dateRangeError.REQUESTED_DATE_GRANULARITY_NOT_SUPPORTED"},
 		{"SELECT segments.month, metrics.clicks FROM customer WHERE segments.date BETWEEN '2023-08-01' AND '2023-08-31'", 0, ""},
+		{"SELECT keyword_view.resource_name, campaign.name, metrics.clicks FROM keyword_view WHERE segments.date DURING YESTERDAY", 0, ""},
+		{"SELECT campaign_criterion.criterion_id, campaign_criterion.location.geo_target_constant FROM campaign_criterion", 0, ""},
+		{"SELECT label.id, label.name FROM label", 0, ""},
+		{"SELECT label.id, metrics.clicks FROM label", 0, "queryError.PROHIBITED_METRIC_IN_SELECT_OR_WHERE_CLAUSE"},
+		{"SELECT label.nosuch FROM label", 0, "queryError.UNRECOGNIZED_FIELD"},
+		{"SELECT campaign.network_settings.target_google_search FROM campaign", 5, ""},
 		{"SELECT metrics.nosuch FROM customer", 0, "queryError.UNRECOGNIZED_FIELD"},
 		{"SELECT campaign.id FROM campaign WHERE campaign.id SOUNDS 'x'", 0, "queryError.BAD_OPERATOR"},
 		{"SELECT campaign.id FROM campaign WHERE campaign.id IN 5", 0, "queryError.EXPECTED_LIST"},
@@ -275,6 +281,38 @@ func TestGooglePartialFailure(t *testing.T) {
 	runs, _ := a.Runs(a.id, account.Campaigns[0].ID)
 	if runs || answer.PartialFailureError == nil || answer.PartialFailureError.Code != 3 || len(answer.Results) != 2 || len(answer.Results[1]) != 0 {
 		t.Errorf("got %+v, runs %v want the first change and an error for the second", answer, runs)
+	}
+}
+
+// TestGoogleSummaryRow checks that the summary row is the sum of the rows.
+func TestGoogleSummaryRow(t *testing.T) {
+	t.Parallel()
+	a := newGoogleClient(t)
+	type chunk struct {
+		Results []struct {
+			Metrics struct {
+				Clicks int64 `json:"clicks,string"`
+			} `json:"metrics"`
+		} `json:"results"`
+		SummaryRow struct {
+			Metrics struct {
+				Clicks int64   `json:"clicks,string"`
+				CTR    float64 `json:"ctr"`
+			} `json:"metrics"`
+		} `json:"summaryRow"`
+	}
+	for _, setting := range []string{"SUMMARY_ROW_WITH_RESULTS", summaryOnly} {
+		var whole, only []chunk
+		const query = "SELECT campaign.id, metrics.clicks, metrics.ctr FROM campaign WHERE segments.date DURING LAST_7_DAYS"
+		a.post(t, "/googleAds:searchStream", `{"query":"`+query+`"}`, &whole)
+		a.post(t, "/googleAds:searchStream", `{"query":"`+query+`","summaryRowSetting":"`+setting+`"}`, &only)
+		clicks := int64(0)
+		for _, r := range whole[0].Results {
+			clicks += r.Metrics.Clicks
+		}
+		if got := only[0].SummaryRow.Metrics; got.Clicks != clicks || clicks == 0 || got.CTR <= 0 || got.CTR >= 1 || (len(only[0].Results) == 0) != (setting == summaryOnly) {
+			t.Errorf("%s: got %+v and %d rows want %d clicks", setting, got, len(only[0].Results), clicks)
+		}
 	}
 }
 
