@@ -64,7 +64,8 @@ type row struct {
 	Segments struct {
 		Date             string `json:"date"`
 		Device           string `json:"device"`
-		ConversionAction string `json:"conversionActionName"`
+		ConversionAction string `json:"conversionAction"`
+		ConversionName   string `json:"conversionActionName"`
 	} `json:"segments"`
 	Metrics metrics `json:"metrics"`
 }

@@ -187,3 +187,25 @@ func TestInconsistentReports(t *testing.T) {
 		})
 	}
 }
+
+// TestConversionActionsWithOneName checks that two conversion actions with one name
+// are added.
+func TestConversionActionsWithOneName(t *testing.T) {
+	t.Parallel()
+	day := clock.MakeDate(2026, time.October, 1)
+	row := func(action, metrics string) string {
+		return `{"segments":{"date":"2026-10-01","conversionAction":"` + action + `","conversionActionName":"Lead"},"metrics":{` + metrics + `}}`
+	}
+	c := newScriptedClient(&scriptedAnswers{answers: []answer{
+		{200, `[{"results":[{"segments":{"date":"2026-10-01"},"metrics":{"clicks":"9"}}]}]`},
+		{200, `[{"results":[` + row("customers/1/conversionActions/2", `"allConversions":1.5,"allConversionsValue":10`) + `,` + row("customers/1/conversionActions/3", `"allConversions":2,"allConversionsValue":0.5`) + `]}]`},
+	}})
+	var rows []fact.Row
+	err := c.Report(t.Context(), creds, connection.Report{Account: "1", First: day, Last: day, Conversions: []string{"Lead"}}, func(some []fact.Row) error {
+		rows = append(rows, some...)
+		return nil
+	})
+	if err != nil || len(rows) != 1 || rows[0].Values.V[fact.Conversions] != 3_500_000 || rows[0].Values.V[fact.Revenue] != 10_500_000 || rows[0].Values.V[fact.Clicks] != 9 {
+		t.Errorf("got %+v, %v want both actions added", rows, err)
+	}
+}

@@ -97,7 +97,7 @@ func (c *Client) readRows(ctx context.Context, creds connection.Credentials, q *
 // are a query of their own.
 func (c *Client) addChosenConversions(ctx context.Context, creds connection.Credentials, q *connection.Report, v reportView, rows []viewRow) ([]viewRow, error) {
 	by := v
-	by.fields = strings.TrimPrefix(v.fields+", segments.conversion_action_name", ", ")
+	by.fields = strings.TrimPrefix(v.fields+", segments.conversion_action, segments.conversion_action_name", ", ")
 	conversions, err := c.readRows(ctx, creds, q, by, chosenMetrics)
 	if err != nil {
 		return nil, err
@@ -110,7 +110,7 @@ func (c *Client) addChosenConversions(ctx context.Context, creds connection.Cred
 	}
 	some := false
 	for _, r := range conversions {
-		if !slices.Contains(q.Conversions, r.Segments.ConversionAction) {
+		if !slices.Contains(q.Conversions, r.Segments.ConversionName) {
 			continue
 		}
 		some = true

@@ -54,7 +54,7 @@ func (l *googleRow) conversions(all bool) (count, value int64) {
 	return count, value
 }
 
-// isMetric reports whether a field is a metric.
+// isGoogleMetric reports whether a field is a metric.
 func isGoogleMetric(field string) bool {
 	return googleIntegers[field] || googleDecimals[field] || googleOtherMetrics[field]
 }

@@ -160,7 +160,7 @@ func (c *googleCustomer) isBelow(manager string) bool {
 	return slices.ContainsFunc(c.parents, func(p *googleCustomer) bool { return p.account.ID == manager || p.isBelow(manager) })
 }
 
-// googleClient is a row of customer_client: a customer and its distance to the
+// googleClientRow is a row of customer_client: a customer and its distance to the
 // manager that is queried.
 type googleClientRow struct {
 	*googleCustomer
