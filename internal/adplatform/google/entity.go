@@ -27,7 +27,9 @@ func (c *Client) Entities(ctx context.Context, creds connection.Credentials, acc
 	}{
 		{"SELECT campaign.id, campaign.name, campaign.status, campaign.advertising_channel_type FROM campaign WHERE campaign.status != 'REMOVED'", addCampaign},
 		{"SELECT ad_group_ad.ad.id, ad_group_ad.ad.name, ad_group_ad.ad.final_urls, ad_group_ad.ad.responsive_search_ad.headlines, ad_group_ad.status, " +
-			"campaign.advertising_channel_type FROM ad_group_ad WHERE ad_group_ad.status != 'REMOVED'", addAd},
+			"campaign.advertising_channel_type FROM ad_group_ad WHERE ad_group_ad.status != 'REMOVED' AND ad_group.status != 'REMOVED' AND campaign.status != 'REMOVED'", addAd},
+		{"SELECT asset_group.id, asset_group.name, asset_group.status, asset_group.final_urls, campaign.advertising_channel_type FROM asset_group " +
+			"WHERE asset_group.status != 'REMOVED' AND campaign.status != 'REMOVED'", addAssetGroup},
 		{"SELECT user_list.id, user_list.name, user_list.membership_status, user_list.size_for_display FROM user_list", addAudience},
 		{"SELECT ad_group.id, ad_group_criterion.user_list.user_list FROM ad_group_criterion WHERE ad_group_criterion.type = 'USER_LIST' " +
 			"AND ad_group_criterion.negative = FALSE AND ad_group_criterion.status != 'REMOVED'", addTarget},
@@ -63,6 +65,23 @@ func addAd(e *connection.Entities, r *row) {
 	}
 	if len(ad.FinalURLs) > 0 {
 		entity.URL = ad.FinalURLs[0]
+	}
+	e.Ads = append(e.Ads, entity)
+}
+
+// assetGroupPrefix marks the ids of asset groups, because Google numbers them and
+// ads separately.
+const assetGroupPrefix = "asset_group:"
+
+// addAssetGroup adds an asset group, the ad of a Performance Max campaign.
+func addAssetGroup(e *connection.Entities, r *row) {
+	group := &r.AssetGroup
+	entity := connection.Entity{
+		External: assetGroupPrefix + group.ID, Name: group.Name, Status: group.Status, Runs: group.Status == statusEnabled,
+		Channel: channelOf(r.Campaign.Type),
+	}
+	if len(group.FinalURLs) > 0 {
+		entity.URL = group.FinalURLs[0]
 	}
 	e.Ads = append(e.Ads, entity)
 }

@@ -3,9 +3,6 @@ package google_test
 import (
 	"context"
 	"errors"
-	"io"
-	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -57,9 +54,12 @@ func (f *testSandbox) sleep(_ context.Context, d time.Duration) error {
 // failer is implemented by *testing.T and *rapid.T.
 type failer interface{ Fatal(args ...any) }
 
-func openSandbox(t failer, seed int64) *testSandbox {
+func openSandbox(t failer, seed int64) *testSandbox { return openSandboxIn(t, seed, "Europe/Berlin") }
+
+// openSandboxIn opens a sandbox whose accounts have a time zone.
+func openSandboxIn(t failer, seed int64, zone string) *testSandbox {
 	f := &testSandbox{now: time.Date(2026, 10, 20, 12, 0, 0, 0, time.UTC)}
-	server, err := sandbox.New(sandbox.Options{Seed: seed, Currency: "EUR", Timezone: "Europe/Berlin", Now: f.clock})
+	server, err := sandbox.New(sandbox.Options{Seed: seed, Currency: "EUR", Timezone: zone, Now: f.clock})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,8 +143,23 @@ func (f *testSandbox) expectedRows(level connection.Level, first, last clock.Dat
 		}
 		rows = append(rows, row)
 	}
+	if level == connection.LevelAd {
+		// The ads of Performance Max campaigns are asset groups.
+		for r := range f.server.Rows(f.account, sandbox.ByCampaign, first, last) {
+			if r.Campaign.Kind == "performance_max" {
+				rows = append(rows, fact.Row{
+					Date: r.Date, Campaign: fact.Entity{ExternalID: r.Campaign.ID}, Channel: r.Campaign.Channel,
+					Creative: fact.Entity{ExternalID: assetGroupOf(r.Campaign)}, Values: r.Values,
+				})
+			}
+		}
+	}
 	return rows
 }
+
+// assetGroupOf returns the id that the client gives to the asset group of a
+// campaign.
+func assetGroupOf(c *sandbox.Campaign) string { return "asset_group:6" + c.ID[1:] }
 
 // compareRows compares rows with the expected ones.
 func compareRows(t interface {
@@ -209,8 +224,12 @@ func TestEntities(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := &connection.Entities{Groups: map[string]string{}}
+	var assetGroups []connection.Entity
 	for _, c := range f.account.Campaigns {
 		want.Campaigns = append(want.Campaigns, connection.Entity{External: c.ID, Name: c.Name, Channel: c.Channel, Status: "ENABLED", Runs: true})
+		if c.Kind == "performance_max" {
+			assetGroups = append(assetGroups, connection.Entity{External: assetGroupOf(c), Name: c.Name + ": Assets", Channel: c.Channel, Status: "ENABLED", Runs: true, URL: c.URL})
+		}
 		for _, g := range c.Groups {
 			if g.Audience != nil {
 				want.Groups[g.ID] = g.Audience.ID
@@ -220,6 +239,7 @@ func TestEntities(t *testing.T) {
 			}
 		}
 	}
+	want.Ads = append(want.Ads, assetGroups...)
 	for _, a := range f.account.Audiences {
 		want.Audiences = append(want.Audiences, connection.Entity{External: a.ID, Name: a.Name, Status: "OPEN", Runs: true, Size: &a.Size})
 	}
@@ -317,162 +337,6 @@ func TestFaults(t *testing.T) {
 			}
 			if strings.Contains(err.Error(), f.creds.Access.Reveal()) {
 				t.Errorf("got %v, which shows the token", err)
-			}
-		})
-	}
-}
-
-// scriptedAnswers returns prepared answers in order and records the calls.
-type scriptedAnswers struct {
-	answers []answer
-	asked   []*http.Request
-	bodies  []string
-}
-
-type answer struct {
-	status int
-	body   string
-}
-
-func (s *scriptedAnswers) Do(req *http.Request) (*http.Response, error) {
-	s.asked = append(s.asked, req)
-	body := ""
-	if req.Body != nil {
-		b, err := io.ReadAll(req.Body)
-		if err != nil {
-			return nil, err
-		}
-		body = string(b)
-	}
-	s.bodies = append(s.bodies, body)
-	next := s.answers[min(len(s.asked), len(s.answers))-1]
-	return &http.Response{StatusCode: next.status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(next.body))}, nil
-}
-
-// newScriptedClient returns a client whose calls get prepared answers.
-func newScriptedClient(s *scriptedAnswers) *google.Client {
-	f := &testSandbox{now: time.Unix(1_800_000_000, 0)}
-	return google.New(transport.Options{Do: s, Now: f.clock, Sleep: f.sleep})
-}
-
-var creds = connection.Credentials{Access: secret.New("ya29.very-secret")}
-
-// TestAccountsOfManagers checks that accounts below a manager are called
-// through it, unless there is direct access.
-func TestAccountsOfManagers(t *testing.T) {
-	t.Parallel()
-	client := func(id, manager, status string) string {
-		return `{"customerClient":{"id":"` + id + `","descriptiveName":"A` + id + `","currencyCode":"EUR","timeZone":"UTC","manager":` + manager + `,"status":"` + status + `"}}`
-	}
-	s := &scriptedAnswers{answers: []answer{
-		{200, `{"resourceNames":["customers/1","customers/2","customers/3"]}`},
-		{200, `[{"results":[` + strings.Join([]string{client("1", "true", "ENABLED"), client("2", "false", "ENABLED"), client("4", "false", "ENABLED"), client("5", "false", "CANCELED")}, ",") + `]}]`},
-		{200, `[{"results":[` + client("2", "false", "ENABLED") + `]}]`},
-		{403, `[{"error":{"code":403,"status":"PERMISSION_DENIED","details":[{"errors":[{"errorCode":{"authorizationError":"CUSTOMER_NOT_ENABLED"}}]}]}}]`},
-		{200, `[]`},
-	}}
-	c := newScriptedClient(s)
-	accounts, err := c.Accounts(t.Context(), creds)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ids := []string{}
-	for _, a := range accounts {
-		ids = append(ids, a.ExternalID)
-	}
-	if want := []string{"2", "4@1"}; !slices.Equal(ids, want) {
-		t.Errorf("got accounts %v want %v", ids, want)
-	}
-	if _, err := c.Entities(t.Context(), creds, "4@1"); err != nil {
-		t.Fatal(err)
-	}
-	last := s.asked[len(s.asked)-1]
-	if got := last.URL.Host + last.URL.Path; got != "googleads.googleapis.com/v26/customers/4/googleAds:searchStream" || last.Header.Get("Login-Customer-Id") != "1" {
-		t.Errorf("got %s through %q", got, last.Header.Get("Login-Customer-Id"))
-	}
-	if _, err := c.Entities(t.Context(), creds, "4/../5"); connection.ClassOf(err) != connection.Gone {
-		t.Errorf("got %v want %s", err, connection.Gone)
-	}
-}
-
-// TestErrorClasses has errors that the sandbox does not return.
-func TestErrorClasses(t *testing.T) {
-	t.Parallel()
-	failure := func(status, kind, code, more string) string {
-		return `[{"error":{"status":"` + status + `","message":"m","details":[{"@type":"t","requestId":"r1","errors":[{"errorCode":{"` + kind + `":"` + code + `"},"message":"about ya29.very-secret"` + more + `}]}]}}]`
-	}
-	for _, test := range []struct {
-		name   string
-		answer answer
-		want   connection.Class
-		wait   time.Duration
-	}{
-		{"long quota", answer{429, failure("RESOURCE_EXHAUSTED", "quotaError", "EXCESSIVE_LONG_TERM_QUERY_RESOURCE_CONSUMPTION", "")}, connection.Throttled, time.Hour},
-		{"daily quota", answer{429, failure("RESOURCE_EXHAUSTED", "quotaError", "RESOURCE_EXHAUSTED", `,"details":{"quotaErrorDetails":{"retryDelay":"40000s"}}`)}, connection.Throttled, 40000 * time.Second},
-		{"prohibited", answer{403, failure("PERMISSION_DENIED", "quotaError", "ACCESS_PROHIBITED", "")}, connection.Forbidden, 0},
-		{"project", answer{403, failure("PERMISSION_DENIED", "authorizationError", "CLOUD_PROJECT_NOT_APPROVED_FOR_PRODUCTION", "")}, connection.Forbidden, 0},
-		{"removed campaign", answer{400, failure("INVALID_ARGUMENT", "contextError", "OPERATION_NOT_PERMITTED_FOR_REMOVED_RESOURCE", "")}, connection.Gone, 0},
-		{"deadline", answer{504, failure("DEADLINE_EXCEEDED", "internalError", "DEADLINE_EXCEEDED", "")}, connection.TooLarge, 0},
-		{"plain 401", answer{401, `{"error":{"code":401,"message":"m","status":"UNAUTHENTICATED"}}`}, connection.Expired, 0},
-		{"no such version", answer{404, "<html>"}, connection.Sunset, 0},
-		{"wrong query", answer{400, failure("INVALID_ARGUMENT", "queryError", "UNRECOGNIZED_FIELD", "")}, connection.Refused, 0},
-		{"broken", answer{502, "<html>"}, connection.Transient, 0},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			_, err := newScriptedClient(&scriptedAnswers{answers: []answer{test.answer}}).Status(t.Context(), creds, "1", "2")
-			e, ok := errors.AsType[*connection.Error](err)
-			if !ok || e.Class != test.want {
-				t.Fatalf("got %v want %s", err, test.want)
-			}
-			if strings.Contains(err.Error(), "very-secret") {
-				t.Errorf("got %v, which shows the token", err)
-			}
-			if test.wait > 0 && e.Until.Sub(time.Unix(1_800_000_000, 0)) != test.wait {
-				t.Errorf("got until %s want after %s", e.Until, test.wait)
-			}
-		})
-	}
-}
-
-// TestInconsistentReports checks that metrics that contradict each other are
-// refused.
-func TestInconsistentReports(t *testing.T) {
-	t.Parallel()
-	row := func(group, device, clicks string) string {
-		return `{"campaign":{"id":"1","advertisingChannelType":"SEARCH"},"adGroup":{"id":"` + group + `"},"segments":{"date":"2026-10-01","device":"` + device + `"},"metrics":{"clicks":"` + clicks + `","conversions":1e-06}}`
-	}
-	day := clock.MakeDate(2026, time.October, 1)
-	for _, test := range []struct {
-		name          string
-		groups, whole string
-		want          map[string]int64
-	}{
-		{"twice the same", row("9", "DESKTOP", "3") + "," + row("9", "DESKTOP", "3"), row("", "DESKTOP", "5"), map[string]int64{"": 2, "8": 3}},
-		{"twice with others", row("9", "DESKTOP", "3") + "," + row("9", "DESKTOP", "4"), row("", "DESKTOP", "5"), nil},
-		{"more than there is", row("9", "DESKTOP", "6"), row("", "DESKTOP", "5"), nil},
-		{"all for one", row("9", "DESKTOP", "5"), row("", "DESKTOP", "5"), map[string]int64{"8": 5}},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			c := newScriptedClient(&scriptedAnswers{answers: []answer{{200, `[{"results":[` + test.groups + `]}]`}, {200, `[{"results":[` + test.whole + `]}]`}}})
-			got := map[string]int64{}
-			err := c.Report(t.Context(), creds, connection.Report{
-				Account: "1", Level: connection.LevelDevice, First: day, Last: day, Entities: &connection.Entities{Groups: map[string]string{"9": "8"}},
-			}, func(rows []fact.Row) error {
-				for _, r := range rows {
-					got[r.Audience.ExternalID] = r.Values.V[fact.Clicks]
-				}
-				return nil
-			})
-			if test.want == nil {
-				if connection.ClassOf(err) != connection.PagesDisagree {
-					t.Errorf("got %v want %s", err, connection.PagesDisagree)
-				}
-				return
-			}
-			if diff := cmp.Diff(test.want, got); err != nil || diff != "" {
-				t.Errorf("got %v, clicks by audience differ (-want +got):\n%s", err, diff)
 			}
 		})
 	}

@@ -48,13 +48,24 @@ type row struct {
 		MembershipStatus string `json:"membershipStatus"`
 		SizeForDisplay   *int64 `json:"sizeForDisplay,string"`
 	} `json:"userList"`
+	AssetGroup struct {
+		ID        string   `json:"id"`
+		Name      string   `json:"name"`
+		Status    string   `json:"status"`
+		FinalURLs []string `json:"finalUrls"`
+	} `json:"assetGroup"`
+	ConversionAction struct {
+		Name string `json:"name"`
+	} `json:"conversionAction"`
 	GeographicView struct {
 		CountryCriterionID string `json:"countryCriterionId"`
 		LocationType       string `json:"locationType"`
 	} `json:"geographicView"`
 	Segments struct {
-		Date   string `json:"date"`
-		Device string `json:"device"`
+		Date             string `json:"date"`
+		Device           string `json:"device"`
+		ConversionAction string `json:"conversionAction"`
+		ConversionName   string `json:"conversionActionName"`
 	} `json:"segments"`
 	Metrics metrics `json:"metrics"`
 }
@@ -89,13 +100,23 @@ type metrics struct {
 	// digits.
 	Conversions      jsontext.Value `json:"conversions"`
 	ConversionsValue jsontext.Value `json:"conversionsValue"`
+	// AllConversions and their value are read instead where conversion actions
+	// are chosen.
+	AllConversions      jsontext.Value `json:"allConversions"`
+	AllConversionsValue jsontext.Value `json:"allConversionsValue"`
 }
 
-// selectedMetrics are the metrics of every report.
+// The metrics of reports. conversionMetrics are the conversions that the account
+// itself counts, chosenMetrics those of an action, whether the account counts it
+// or not.
 //
 // Choice: video completions are only reported as a rate, which gives no
 // integer, so they stay unknown.
-const selectedMetrics = "metrics.impressions, metrics.clicks, metrics.cost_micros, metrics.conversions, metrics.conversions_value, metrics.video_trueview_views"
+const (
+	countedMetrics    = "metrics.impressions, metrics.clicks, metrics.cost_micros, metrics.video_trueview_views"
+	conversionMetrics = "metrics.conversions, metrics.conversions_value"
+	chosenMetrics     = "metrics.all_conversions, metrics.all_conversions_value"
+)
 
 func (m *metrics) values() (fact.Values, error) {
 	var v fact.Values
@@ -110,7 +131,9 @@ func (m *metrics) values() (fact.Values, error) {
 	for _, float := range [...]struct {
 		measure fact.Measure
 		text    jsontext.Value
-	}{{fact.Conversions, m.Conversions}, {fact.Revenue, m.ConversionsValue}} {
+	}{
+		{fact.Conversions, m.Conversions}, {fact.Revenue, m.ConversionsValue}, {fact.Conversions, m.AllConversions}, {fact.Revenue, m.AllConversionsValue},
+	} {
 		if float.text == nil {
 			continue
 		}

@@ -72,6 +72,8 @@ type Failure struct {
 	Message string            `json:"message"`
 	Details struct {
 		Quota struct {
+			// RateScope is ACCOUNT or DEVELOPER, which is the Cloud project.
+			RateScope  string `json:"rateScope"`
 			RetryDelay string `json:"retryDelay"`
 		} `json:"quotaErrorDetails"`
 	} `json:"details"`

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"net/http"
@@ -36,14 +37,22 @@ func (google) Hosts() []string {
 func (google) Prefix() string { return "/google" }
 
 // Serve implements Dialect.
-func (google) Serve(s *Call, w http.ResponseWriter, r *http.Request) {
+func (g google) Serve(s *Call, w http.ResponseWriter, r *http.Request) {
 	if serveGoogleOAuth(s, w, r, googleScope) {
 		return
 	}
 	version, rest, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
-	answer, failure := routeGoogle(s, r, version, rest)
+	answer, failure := g.route(s, r, version, rest)
 	if failure != nil {
 		failure.writeResponse(w, version, isStream(r))
+		return
+	}
+	if cut, ok := answer.(brokenStream); ok {
+		// The stream breaks between two chunks, where each is complete.
+		whole := &answerRecorder{header: http.Header{}}
+		writeGoogle(whole, http.StatusOK, []googleChunk(cut))
+		w.Header().Set("Content-Type", whole.header.Get("Content-Type"))
+		_, _ = w.Write(bytes.TrimSuffix(whole.body.Bytes(), []byte("]")))
 		return
 	}
 	writeGoogle(w, http.StatusOK, answer)
@@ -52,8 +61,7 @@ func (google) Serve(s *Call, w http.ResponseWriter, r *http.Request) {
 // Throttle implements Dialect.
 func (google) Throttle(w http.ResponseWriter, r *http.Request, seconds int) {
 	version, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
-	failure := &googleFailure{http.StatusTooManyRequests, "quotaError", "RESOURCE_EXHAUSTED", "Too many requests. Retry in " + strconv.Itoa(seconds) + " seconds.", seconds}
-	failure.writeResponse(w, version, isStream(r))
+	googleExhausted("ACCOUNT", "Requests per account", seconds).writeResponse(w, version, isStream(r))
 }
 
 // isStream reports whether errors are in an array, as the answers of a stream.
@@ -63,24 +71,38 @@ func isStream(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, ":sea
 type googleFailure struct {
 	status              int
 	kind, code, message string
-	// retry is the retry delay in seconds, 0 for none.
-	retry int
+	// quota is set for errors of quotas with details.
+	quota *googleQuota
 }
 
 func queryError(code, message string) *googleFailure {
-	return &googleFailure{http.StatusBadRequest, "queryError", code, message, 0}
+	return &googleFailure{http.StatusBadRequest, "queryError", code, message, nil}
+}
+
+func requestError(code, message string) *googleFailure {
+	return &googleFailure{http.StatusBadRequest, "requestError", code, message, nil}
+}
+
+// detail returns the error as GoogleAdsFailure has it.
+func (f *googleFailure) detail() map[string]any {
+	inner := map[string]any{"errorCode": map[string]string{f.kind: f.code}, "message": f.message}
+	if f.quota != nil {
+		inner["details"] = map[string]any{"quotaErrorDetails": map[string]string{
+			"rateScope": f.quota.scope, "rateName": f.quota.name, "retryDelay": strconv.Itoa(f.quota.seconds) + "s",
+		}}
+	}
+	return inner
+}
+
+// googleFailureDetail returns errors as a detail of a status.
+func googleFailureDetail(version string, errors ...any) any {
+	return map[string]any{
+		"@type": "type.googleapis.com/google.ads.googleads." + version + ".errors.GoogleAdsFailure", "errors": errors, "requestId": googleRequestID,
+	}
 }
 
 func (f *googleFailure) writeResponse(w http.ResponseWriter, version string, stream bool) {
-	inner := map[string]any{"errorCode": map[string]string{f.kind: f.code}, "message": f.message}
-	if f.retry > 0 {
-		inner["details"] = map[string]any{"quotaErrorDetails": map[string]string{
-			"rateScope": "ACCOUNT", "rateName": "Requests per account", "retryDelay": strconv.Itoa(f.retry) + "s",
-		}}
-	}
-	answer := googleError(f.status, "The request was not carried out.", map[string]any{
-		"@type": "type.googleapis.com/google.ads.googleads." + version + ".errors.GoogleAdsFailure", "errors": []any{inner}, "requestId": googleRequestID,
-	})
+	answer := googleError(f.status, "The request was not carried out.", googleFailureDetail(version, f.detail()))
 	if stream {
 		answer = []any{answer}
 	}
@@ -91,51 +113,75 @@ func (f *googleFailure) writeResponse(w http.ResponseWriter, version string, str
 // googleRequestID is the request id of every call.
 const googleRequestID = "sandbox"
 
-// routeGoogle finds the operation of a call.
-func routeGoogle(s *Call, r *http.Request, version, rest string) (any, *googleFailure) {
+// route finds the operation of a call.
+func (g google) route(s *Call, r *http.Request, version, rest string) (any, *googleFailure) {
 	if s.Fault(FaultVersionSunset) || !slices.Contains(googleVersions, version) {
-		return nil, &googleFailure{http.StatusBadRequest, "requestError", "UNSUPPORTED_VERSION", "Version " + version + " is deprecated. Requests to this version will be blocked.", 0}
+		return nil, requestError("UNSUPPORTED_VERSION", "Version "+version+" is deprecated. Requests to this version will be blocked.")
 	}
-	a, err := s.Open(googleBearer(r))
+	tree, err := g.customers(s, googleBearer(r))
 	if err != nil {
-		code := "OAUTH_TOKEN_INVALID"
-		switch {
-		case errors.Is(err, ErrExpiredToken):
-			code = "OAUTH_TOKEN_EXPIRED"
-		case errors.Is(err, ErrRevokedToken):
-			code = "OAUTH_TOKEN_REVOKED"
-		}
-		return nil, &googleFailure{http.StatusUnauthorized, "authenticationError", code, "The access token is not valid: " + err.Error() + ".", 0}
+		return nil, googleTokenFailure(err)
 	}
 	if r.Method == http.MethodGet && rest == "customers:listAccessibleCustomers" {
-		return map[string]any{"resourceNames": []string{"customers/" + a.ID}}, nil
+		if failure := failOnSwitch(s, nil, false); failure != nil {
+			return nil, failure
+		}
+		if failure := chargeGoogle(s, nil, 1); failure != nil {
+			return nil, failure
+		}
+		return map[string]any{"resourceNames": tree.accessible()}, nil
 	}
-	customer, verb, _ := strings.Cut(strings.TrimPrefix(rest, "customers/"), "/")
+	id, verb, _ := strings.Cut(strings.TrimPrefix(rest, "customers/"), "/")
+	customer, failure := tree.open(id, r.Header.Get("Login-Customer-Id"))
 	switch {
-	case customer != a.ID:
-		return nil, &googleFailure{http.StatusForbidden, "authorizationError", "USER_PERMISSION_DENIED", "User doesn't have permission to access customer.", 0}
+	case failure != nil:
+		return nil, failure
 	case s.Fault(FaultAccountDisabled):
-		return nil, &googleFailure{http.StatusForbidden, "authorizationError", "CUSTOMER_NOT_ENABLED", "The customer account can't be accessed because it is not yet enabled or has been deactivated.", 0}
+		return nil, &googleNotEnabled
+	}
+	if failure := failOnSwitch(s, customer.account, strings.HasSuffix(verb, ":mutate")); failure != nil {
+		return nil, failure
 	}
 	body, err := io.ReadAll(io.LimitReader(r.Body, googleMaxBody))
 	if err != nil {
-		return nil, &googleFailure{http.StatusBadRequest, "requestError", "UNKNOWN", "The request broke off.", 0}
+		return nil, requestError("UNKNOWN", "The request broke off.")
 	}
+	call := &googleCall{Call: s, tree: tree, customer: customer, version: version}
 	switch r.Method + " " + verb {
 	case "POST googleAds:searchStream":
-		return searchStreamGoogle(s, a, body)
+		return call.searchStream(body)
 	case "POST googleAds:search":
-		return searchGoogle(s, a, body)
+		return call.search(body)
 	case "POST campaigns:mutate":
-		return mutateGoogle(s, a, body)
+		return call.mutate(body)
 	}
-	return nil, &googleFailure{http.StatusNotFound, "requestError", "UNKNOWN", "There is no method " + verb + ".", 0}
+	return nil, &googleFailure{http.StatusNotFound, "requestError", "UNKNOWN", "There is no method " + verb + ".", nil}
+}
+
+// googleTokenFailure returns the failure of a call with a bad token.
+func googleTokenFailure(err error) *googleFailure {
+	code := "OAUTH_TOKEN_INVALID"
+	switch {
+	case errors.Is(err, ErrExpiredToken):
+		code = "OAUTH_TOKEN_EXPIRED"
+	case errors.Is(err, ErrRevokedToken):
+		code = "OAUTH_TOKEN_REVOKED"
+	}
+	return &googleFailure{http.StatusUnauthorized, "authenticationError", code, "The access token is not valid: " + err.Error() + ".", nil}
+}
+
+// googleCall is a call to a customer.
+type googleCall struct {
+	*Call
+	tree     googleTree
+	customer *googleCustomer
+	version  string
 }
 
 // readGoogle decodes a request and rejects unknown members.
 func readGoogle(body []byte, into any) *googleFailure {
 	if err := json.Unmarshal(body, into, json.RejectUnknownMembers(true)); err != nil {
-		return &googleFailure{http.StatusBadRequest, "requestError", "UNKNOWN", "Invalid JSON payload received.", 0}
+		return requestError("UNKNOWN", "Invalid JSON payload received.")
 	}
 	return nil
 }
@@ -146,18 +192,39 @@ type googleChunk struct {
 	RequestID         string `json:"requestId,omitzero"`
 	NextPageToken     string `json:"nextPageToken,omitzero"`
 	TotalResultsCount int64  `json:"totalResultsCount,string,omitzero"`
+	SummaryRow        any    `json:"summaryRow,omitempty"`
 }
 
-func searchStreamGoogle(s *Call, a *Account, body []byte) (any, *googleFailure) {
+// brokenStream is a stream that ends without its last byte.
+type brokenStream []googleChunk
+
+// Switches of answers.
+const (
+	googleStreamCut    = "stream_cut"
+	googleTokenExpired = "page_token_expired"
+)
+
+func (s *googleCall) searchStream(body []byte) (any, *googleFailure) {
 	var in struct {
-		Query string `json:"query"`
+		Query      string `json:"query"`
+		SummaryRow string `json:"summaryRowSetting"`
 	}
 	if failure := readGoogle(body, &in); failure != nil {
 		return nil, failure
 	}
-	q, lines, failure := runGAQL(s, a, in.Query)
+	if failure := chargeGoogle(s.Call, s.customer.account, 1); failure != nil {
+		return nil, failure
+	}
+	q, lines, failure := s.runGAQL(in.Query)
 	if failure != nil {
 		return nil, failure
+	}
+	summary, failure := q.summaryRow(in.SummaryRow, lines)
+	if failure != nil {
+		return nil, failure
+	}
+	if in.SummaryRow == summaryOnly {
+		lines = nil
 	}
 	chunks := []googleChunk{}
 	for first := true; first || len(lines) > 0; first = false {
@@ -166,15 +233,19 @@ func searchStreamGoogle(s *Call, a *Account, body []byte) (any, *googleFailure) 
 		chunk.RequestID = googleRequestID
 		chunks, lines = append(chunks, chunk), lines[n:]
 	}
+	chunks[len(chunks)-1].SummaryRow = summary
 	// Choice: a stream has no pages to skip and no total to change; the fault
 	// of a duplicate chunk is the only one that applies.
 	if s.Fault(FaultDuplicatePage) {
 		chunks = append(chunks, chunks[0])
 	}
+	if s.Behaves(s.customer.account, googleStreamCut) {
+		return brokenStream(chunks), nil
+	}
 	return chunks, nil
 }
 
-func searchGoogle(s *Call, a *Account, body []byte) (any, *googleFailure) {
+func (s *googleCall) search(body []byte) (any, *googleFailure) {
 	type settings struct {
 		Total bool `json:"returnTotalResultsCount"`
 	}
@@ -183,6 +254,9 @@ func searchGoogle(s *Call, a *Account, body []byte) (any, *googleFailure) {
 		// Google accepts both forms of member names.
 		PageToken    string   `json:"pageToken"`
 		PageTokenToo string   `json:"page_token"`
+		PageSize     int      `json:"pageSize"`
+		PageSizeToo  int      `json:"page_size"`
+		ValidateOnly bool     `json:"validateOnly"`
 		Settings     settings `json:"searchSettings"`
 		SettingsToo  struct {
 			Total bool `json:"return_total_results_count"`
@@ -191,24 +265,35 @@ func searchGoogle(s *Call, a *Account, body []byte) (any, *googleFailure) {
 	if failure := readGoogle(body, &in); failure != nil {
 		return nil, failure
 	}
-	q, lines, failure := runGAQL(s, a, in.Query)
+	token := in.PageToken + in.PageTokenToo
+	switch {
+	case in.PageSize != 0 || in.PageSizeToo != 0:
+		return nil, requestError("PAGE_SIZE_NOT_SUPPORTED", "Setting the page size is not supported. Search Responses will have fixed page size of '10000' rows.")
+	case token != "" && s.Behaves(s.customer.account, googleTokenExpired):
+		return nil, requestError("EXPIRED_PAGE_TOKEN", "The page token has expired.")
+	case token == "":
+		// All pages of a query are one operation.
+		if failure := chargeGoogle(s.Call, s.customer.account, 1); failure != nil {
+			return nil, failure
+		}
+	}
+	q, lines, failure := s.runGAQL(in.Query)
 	if failure != nil {
 		return nil, failure
 	}
+	if in.ValidateOnly {
+		return struct{}{}, nil
+	}
 	at := 0
-	if token := in.PageToken + in.PageTokenToo; token != "" {
+	if token != "" {
 		n, err := strconv.Atoi(token)
 		if err != nil || n < 0 || n > len(lines) {
-			return nil, &googleFailure{http.StatusBadRequest, "requestError", "INVALID_PAGE_TOKEN", "Page token is invalid.", 0}
+			return nil, requestError("INVALID_PAGE_TOKEN", "Page token is invalid.")
 		}
 		at = n
 	}
+	page := q.chunk(s.pageOf(lines, at))
 	next := min(at+googlePageRows, len(lines))
-	shown := lines[at:next]
-	if at >= googlePageRows && s.Fault(FaultDuplicatePage) {
-		shown = lines[at-googlePageRows : at]
-	}
-	page := q.chunk(shown)
 	if next < len(lines) && s.Fault(FaultSkipPage) {
 		next = min(next+googlePageRows, len(lines))
 	}
@@ -224,37 +309,10 @@ func searchGoogle(s *Call, a *Account, body []byte) (any, *googleFailure) {
 	return page, nil
 }
 
-// mutateGoogle sets the status of campaigns, the only change that is simulated.
-func mutateGoogle(s *Call, a *Account, body []byte) (any, *googleFailure) {
-	var in struct {
-		Operations []struct {
-			UpdateMask string `json:"updateMask"`
-			Update     struct {
-				ResourceName string `json:"resourceName"`
-				Status       string `json:"status"`
-			} `json:"update"`
-		} `json:"operations"`
-		ValidateOnly bool `json:"validateOnly"`
+// pageOf returns the rows of the page that begins at a row.
+func (s *googleCall) pageOf(lines []googleRow, at int) []googleRow {
+	if at >= googlePageRows && s.Fault(FaultDuplicatePage) {
+		at -= googlePageRows
 	}
-	if failure := readGoogle(body, &in); failure != nil {
-		return nil, failure
-	}
-	results := []any{}
-	for _, op := range in.Operations {
-		id, ours := strings.CutPrefix(op.Update.ResourceName, "customers/"+a.ID+"/campaigns/")
-		at := slices.IndexFunc(a.Campaigns, func(c *Campaign) bool { return c.ID == id })
-		switch {
-		case op.UpdateMask != "status":
-			return nil, &googleFailure{http.StatusBadRequest, "fieldMaskError", "INVALID_FIELD_MASK", "Only status can be changed here.", 0}
-		case !ours || at < 0:
-			return nil, &googleFailure{http.StatusBadRequest, "mutateError", "RESOURCE_NOT_FOUND", "Resource was not found.", 0}
-		case op.Update.Status != "ENABLED" && op.Update.Status != "PAUSED":
-			return nil, &googleFailure{http.StatusBadRequest, "requestError", "INVALID_ENUM_VALUE", "Status must be ENABLED or PAUSED.", 0}
-		}
-		if !in.ValidateOnly {
-			s.SetRuns(a, a.Campaigns[at], op.Update.Status == "ENABLED")
-			results = append(results, map[string]string{"resourceName": op.Update.ResourceName})
-		}
-	}
-	return map[string]any{"results": results}, nil
+	return lines[at:min(at+googlePageRows, len(lines))]
 }

@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"cmp"
-	"iter"
 	"strconv"
 	"strings"
 )
@@ -36,21 +35,54 @@ var googleFields = map[string]func(l *googleRow) any{
 	"customer.descriptive_name": func(l *googleRow) any { return l.a.Name },
 	"customer.currency_code":    func(l *googleRow) any { return l.a.Set.Currency },
 	"customer.time_zone":        func(l *googleRow) any { return l.a.Set.Timezone },
-	"customer.manager":          func(*googleRow) any { return false },
-	"customer.status":           func(*googleRow) any { return "ENABLED" },
+	"customer.manager":          func(l *googleRow) any { return l.customer.manager },
+	"customer.test_account":     func(*googleRow) any { return false },
+	"customer.status":           func(l *googleRow) any { return l.customer.status },
 
-	"customer_client.id":               func(l *googleRow) any { return l.a.ID },
-	"customer_client.descriptive_name": func(l *googleRow) any { return l.a.Name },
-	"customer_client.currency_code":    func(l *googleRow) any { return l.a.Set.Currency },
-	"customer_client.time_zone":        func(l *googleRow) any { return l.a.Set.Timezone },
-	"customer_client.manager":          func(*googleRow) any { return false },
-	"customer_client.level":            func(*googleRow) any { return "0" },
-	"customer_client.status":           func(*googleRow) any { return "ENABLED" },
+	"customer_client.id":               func(l *googleRow) any { return l.client.account.ID },
+	"customer_client.client_customer":  func(l *googleRow) any { return "customers/" + l.client.account.ID },
+	"customer_client.descriptive_name": func(l *googleRow) any { return l.client.account.Name },
+	"customer_client.currency_code":    func(l *googleRow) any { return l.client.account.Set.Currency },
+	"customer_client.time_zone":        func(l *googleRow) any { return l.client.account.Set.Timezone },
+	"customer_client.manager":          func(l *googleRow) any { return l.client.manager },
+	"customer_client.hidden":           func(l *googleRow) any { return l.client.hidden },
+	"customer_client.test_account":     func(*googleRow) any { return false },
+	"customer_client.level":            func(l *googleRow) any { return strconv.FormatInt(l.client.level, 10) },
+	"customer_client.status":           func(l *googleRow) any { return l.client.status },
 
 	"campaign.id":                       func(l *googleRow) any { return l.Campaign.ID },
 	"campaign.name":                     func(l *googleRow) any { return l.Campaign.Name },
 	"campaign.status":                   func(l *googleRow) any { return l.campaignStatus(l.Campaign) },
-	"campaign.advertising_channel_type": func(l *googleRow) any { return cmp.Or(googleTypes[l.Campaign.Kind], "UNKNOWN") },
+	"campaign.primary_status":           func(l *googleRow) any { return l.primaryStatus(l.Campaign) },
+	"campaign.serving_status":           func(*googleRow) any { return "SERVING" },
+	"campaign.advertising_channel_type": func(l *googleRow) any { return l.channelType(l.Campaign) },
+	"campaign.campaign_budget":          func(l *googleRow) any { return l.subresourceName("campaignBudgets", l.Campaign.ID) },
+
+	"campaign_budget.id":                func(l *googleRow) any { return l.Campaign.ID },
+	"campaign_budget.name":              func(l *googleRow) any { return l.Campaign.Name },
+	"campaign_budget.amount_micros":     func(l *googleRow) any { return strconv.FormatInt(l.Campaign.DailyBudget, 10) },
+	"campaign_budget.status":            func(*googleRow) any { return "ENABLED" },
+	"campaign_budget.period":            func(*googleRow) any { return "DAILY" },
+	"campaign_budget.delivery_method":   func(*googleRow) any { return "STANDARD" },
+	"campaign_budget.type":              func(*googleRow) any { return "STANDARD" },
+	"campaign_budget.explicitly_shared": func(*googleRow) any { return false },
+	"campaign_budget.reference_count":   func(*googleRow) any { return "1" },
+
+	"asset_group.id":         func(l *googleRow) any { return assetGroupID(l.Campaign) },
+	"asset_group.name":       func(l *googleRow) any { return assetGroupName(l.Campaign) },
+	"asset_group.campaign":   func(l *googleRow) any { return l.resourceName("campaign") },
+	"asset_group.status":     func(*googleRow) any { return "ENABLED" },
+	"asset_group.final_urls": func(l *googleRow) any { return []string{l.Campaign.URL} },
+
+	"conversion_action.id":                                 func(l *googleRow) any { return l.action.id },
+	"conversion_action.name":                               func(l *googleRow) any { return l.action.name },
+	"conversion_action.category":                           func(l *googleRow) any { return l.action.category },
+	"conversion_action.status":                             func(*googleRow) any { return "ENABLED" },
+	"conversion_action.type":                               func(*googleRow) any { return "WEBPAGE" },
+	"conversion_action.primary_for_goal":                   func(l *googleRow) any { return l.action.counted },
+	"conversion_action.include_in_conversions_metric":      func(l *googleRow) any { return l.action.counted },
+	"conversion_action.click_through_lookback_window_days": func(*googleRow) any { return "30" },
+	"conversion_action.view_through_lookback_window_days":  func(*googleRow) any { return "1" },
 
 	"ad_group.id":     func(l *googleRow) any { return l.Group.ID },
 	"ad_group.name":   func(l *googleRow) any { return l.Group.Name },
@@ -67,12 +99,17 @@ var googleFields = map[string]func(l *googleRow) any{
 		return []any{map[string]string{"text": l.Ad.Headline}}
 	},
 
-	"ad_group_criterion.criterion_id":        func(l *googleRow) any { return l.criterion() },
-	"ad_group_criterion.type":                func(*googleRow) any { return "USER_LIST" },
-	"ad_group_criterion.negative":            func(*googleRow) any { return false },
-	"ad_group_criterion.status":              func(*googleRow) any { return "ENABLED" },
-	"ad_group_criterion.user_list.user_list": func(l *googleRow) any { return l.subresourceName("userLists", l.Group.Audience.ID) },
-	"ad_group_criterion.age_range.type":      func(l *googleRow) any { return cmp.Or(googleAges[l.AgeRange], "AGE_RANGE_UNDETERMINED") },
+	"ad_group_criterion.criterion_id": func(l *googleRow) any { return l.criterion() },
+	"ad_group_criterion.type":         func(*googleRow) any { return "USER_LIST" },
+	"ad_group_criterion.negative":     func(*googleRow) any { return false },
+	"ad_group_criterion.status":       func(*googleRow) any { return "ENABLED" },
+	"ad_group_criterion.user_list.user_list": func(l *googleRow) any {
+		if l.Group.Audience == nil {
+			return nil
+		}
+		return l.subresourceName("userLists", l.Group.Audience.ID)
+	},
+	"ad_group_criterion.age_range.type": func(l *googleRow) any { return cmp.Or(googleAges[l.AgeRange], "AGE_RANGE_UNDETERMINED") },
 	"ad_group_criterion.gender.type": func(l *googleRow) any {
 		if l.Gender == "unknown" {
 			return "UNDETERMINED"
@@ -86,18 +123,98 @@ var googleFields = map[string]func(l *googleRow) any{
 	"user_list.size_for_display":  func(l *googleRow) any { return strconv.FormatInt(l.audience.Size, 10) },
 	"user_list.size_for_search":   func(l *googleRow) any { return strconv.FormatInt(l.audience.Size, 10) },
 
-	"geographic_view.country_criterion_id": func(l *googleRow) any { return googleCountries[l.Country] },
-	"geographic_view.location_type":        func(*googleRow) any { return "LOCATION_OF_PRESENCE" },
+	"geographic_view.country_criterion_id":    func(l *googleRow) any { return googleCountries[l.Country] },
+	"user_location_view.country_criterion_id": func(l *googleRow) any { return googleCountries[l.Country] },
+	"user_location_view.targeting_location":   func(*googleRow) any { return true },
+	"geographic_view.location_type":           func(l *googleRow) any { return l.locationType() },
 
-	"segments.date":   func(l *googleRow) any { return l.Date.String() },
-	"segments.device": func(l *googleRow) any { return cmp.Or(googleDevices[l.Device], "OTHER") },
+	"segments.device":                     func(l *googleRow) any { return cmp.Or(googleDevices[l.Device], "OTHER") },
+	"segments.ad_network_type":            func(l *googleRow) any { return cmp.Or(googleNetworks[l.Campaign.Kind], "SEARCH") },
+	"segments.conversion_action":          func(l *googleRow) any { return l.subresourceName("conversionActions", l.action.id) },
+	"segments.conversion_action_name":     func(l *googleRow) any { return l.action.name },
+	"segments.conversion_action_category": func(l *googleRow) any { return l.action.category },
+}
+
+// googleNetworks are the networks of kinds of campaigns.
+var googleNetworks = map[string]string{"search": "SEARCH", "shopping": "SEARCH", "display": "CONTENT", "performance_max": "MIXED", "video": "YOUTUBE"}
+
+// Switches of campaigns.
+const (
+	googleRemovedObjects = "removed_objects"
+	googleNewType        = "unknown_enum_value"
+)
+
+// googleIsRemoved reports whether a campaign is removed. Its ad groups and ads
+// keep their own status.
+func googleIsRemoved(s *Call, a *Account, c *Campaign) bool {
+	return s.Behaves(a, googleRemovedObjects) && c == a.Campaigns[1]
 }
 
 func (l *googleRow) campaignStatus(c *Campaign) string {
-	if l.s.Runs(l.a, c) {
+	switch {
+	case googleIsRemoved(l.s, l.a, c):
+		return "REMOVED"
+	case l.s.Runs(l.a, c):
 		return "ENABLED"
 	}
 	return "PAUSED"
+}
+
+// primaryStatus returns the delivery of a campaign, which follows a change of its
+// status on the next day.
+func (l *googleRow) primaryStatus(c *Campaign) string {
+	switch {
+	case googleIsRemoved(l.s, l.a, c):
+		return "REMOVED"
+	case l.s.server.state.runChangesOf(l.a).ranOn(c, l.s.Today(l.a)):
+		return "ELIGIBLE"
+	}
+	return "PAUSED"
+}
+
+// channelType returns the type of a campaign. With the switch, one campaign has a
+// type that is newer than the version of the API.
+func (l *googleRow) channelType(c *Campaign) string {
+	if l.s.Behaves(l.a, googleNewType) && c == l.a.Campaigns[0] {
+		return "UNKNOWN"
+	}
+	return cmp.Or(googleTypes[c.Kind], "UNKNOWN")
+}
+
+// locationType says whether people were in a country or were interested in it,
+// which one view mixes.
+func (l *googleRow) locationType() string {
+	if l.Group != nil && (int(l.Date)+len(l.Group.Ads))%4 == 0 {
+		return "AREA_OF_INTEREST"
+	}
+	return "LOCATION_OF_PRESENCE"
+}
+
+// assetGroupID returns the id of the asset group of a Performance Max campaign.
+func assetGroupID(c *Campaign) string { return "6" + c.ID[1:] }
+
+func assetGroupName(c *Campaign) string { return c.Name + ": Assets" }
+
+// fieldValue returns the value of a field that is no metric, nil if accounts of
+// the sandbox have none.
+func (l *googleRow) fieldValue(field string) any {
+	if value, ok := googleDates[field]; ok {
+		return value(l)
+	}
+	if value, ok := googleFields[field]; ok {
+		return value(l)
+	}
+	return nil
+}
+
+// isGoogleField reports whether Google has a field that is no metric.
+func isGoogleField(field string) bool {
+	if googleFields[field] != nil || googleSegments[field] {
+		return true
+	}
+	resource, rest, _ := strings.Cut(field, ".")
+	name, _, _ := strings.Cut(rest, ".")
+	return googleAttributes[resource][resource+"."+name]
 }
 
 // criterion returns the id of the criterion of an ad group's row.
@@ -124,7 +241,13 @@ func (l *googleRow) resourceName(resource string) string {
 	case "customer":
 		return "customers/" + l.a.ID
 	case "customer_client":
-		return l.subresourceName("customerClients", l.a.ID)
+		return l.subresourceName("customerClients", l.client.account.ID)
+	case "campaign_budget":
+		return l.subresourceName("campaignBudgets", l.Campaign.ID)
+	case "asset_group":
+		return l.subresourceName("assetGroups", assetGroupID(l.Campaign))
+	case "conversion_action":
+		return l.subresourceName("conversionActions", l.action.id)
 	case "campaign":
 		return l.subresourceName("campaigns", l.Campaign.ID)
 	case "ad_group":
@@ -136,69 +259,13 @@ func (l *googleRow) resourceName(resource string) string {
 	case "user_list":
 		return l.subresourceName("userLists", l.audience.ID)
 	case "geographic_view":
-		return l.subresourceName("geographicViews", googleCountries[l.Country]+"~LOCATION_OF_PRESENCE")
+		return l.subresourceName("geographicViews", googleCountries[l.Country]+"~"+l.locationType())
+	case "user_location_view":
+		return l.subresourceName("userLocationViews", googleCountries[l.Country]+"~true")
 	case "age_range_view":
 		return l.subresourceName("ageRangeViews", l.Group.ID+"~"+l.criterion())
 	case "gender_view":
 		return l.subresourceName("genderViews", l.Group.ID+"~"+l.criterion())
 	}
 	return ""
-}
-
-func listCustomer(s *Call, a *Account) iter.Seq[googleRow] {
-	return func(yield func(googleRow) bool) { yield(googleRow{s: s, a: a}) }
-}
-
-func listUserLists(s *Call, a *Account) iter.Seq[googleRow] {
-	return func(yield func(googleRow) bool) {
-		for _, audience := range a.Audiences {
-			if !yield(googleRow{s: s, a: a, audience: audience}) {
-				return
-			}
-		}
-	}
-}
-
-func listCampaigns(s *Call, a *Account) iter.Seq[googleRow] {
-	return func(yield func(googleRow) bool) {
-		for _, c := range a.Campaigns {
-			if !yield(googleRow{s: s, a: a, Row: Row{Campaign: c}}) {
-				return
-			}
-		}
-	}
-}
-
-func listGroups(s *Call, a *Account) iter.Seq[googleRow] {
-	return func(yield func(googleRow) bool) {
-		for line := range listCampaigns(s, a) {
-			for _, line.Group = range line.Campaign.Groups {
-				if !yield(line) {
-					return
-				}
-			}
-		}
-	}
-}
-
-func listAds(s *Call, a *Account) iter.Seq[googleRow] {
-	return func(yield func(googleRow) bool) {
-		for line := range listGroups(s, a) {
-			for _, line.Ad = range line.Group.Ads {
-				if !yield(line) {
-					return
-				}
-			}
-		}
-	}
-}
-
-func listCriteria(s *Call, a *Account) iter.Seq[googleRow] {
-	return func(yield func(googleRow) bool) {
-		for line := range listGroups(s, a) {
-			if line.Group.Audience != nil && !yield(line) {
-				return
-			}
-		}
-	}
 }

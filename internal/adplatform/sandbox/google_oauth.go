@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json"
 )
@@ -89,13 +90,34 @@ func googleToken(s *Call, w http.ResponseWriter, r *http.Request, scope string) 
 		writeOAuthError(w, "invalid_grant", "Token has been expired or revoked.")
 		return
 	}
+	if kept == "" && s.Behaves(nil, googleConsentTesting) {
+		limitRefreshToken(&tokens, s.Now())
+	}
 	answer := map[string]any{
 		"access_token": tokens.Access, "expires_in": int64(tokens.AccessLifetime.Seconds()), "scope": scope, "token_type": "Bearer",
 	}
 	if tokens.Refresh != kept {
 		answer["refresh_token"] = tokens.Refresh
 	}
+	if tokens.RefreshLifetime > 0 {
+		answer["refresh_token_expires_in"] = int64(tokens.RefreshLifetime.Seconds())
+	}
 	writeGoogle(w, http.StatusOK, answer)
+}
+
+const (
+	// googleConsentTesting is the switch of an app whose consent screen is in
+	// testing.
+	googleConsentTesting = "consent_testing"
+	// googleTestingLife is the lifetime of the refresh tokens of such an app.
+	googleTestingLife = 7 * days
+)
+
+// limitRefreshToken makes a refresh token expire.
+func limitRefreshToken(t *Tokens, now time.Time) {
+	c, _ := readToken(t.Refresh) // it was issued just now
+	c.Expires = expiryOf(now, googleTestingLife)
+	t.Refresh, t.RefreshLifetime = c.token(), googleTestingLife
 }
 
 // writeOAuthError writes an error in the format of OAuth.
@@ -127,6 +149,7 @@ func googleBearer(r *http.Request) string {
 var googleStatus = map[int]string{
 	http.StatusBadRequest: "INVALID_ARGUMENT", http.StatusUnauthorized: "UNAUTHENTICATED", http.StatusForbidden: "PERMISSION_DENIED",
 	http.StatusNotFound: "NOT_FOUND", http.StatusTooManyRequests: "RESOURCE_EXHAUSTED", http.StatusGatewayTimeout: "DEADLINE_EXCEEDED",
+	http.StatusConflict: "ABORTED", http.StatusInternalServerError: "INTERNAL", http.StatusServiceUnavailable: "UNAVAILABLE",
 }
 
 // googleError returns the error format of all of Google's APIs.

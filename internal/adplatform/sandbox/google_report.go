@@ -3,11 +3,11 @@ package sandbox
 import (
 	"fmt"
 	"iter"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/go-json-experiment/json/jsontext"
+	"time"
 
 	"fanfare/internal/clock"
 	"fanfare/internal/fact"
@@ -15,10 +15,16 @@ import (
 
 // googleRow is one row of an answer before fields are selected.
 type googleRow struct {
-	s *Call
+	s        *Call
+	tree     googleTree
+	customer *googleCustomer
+	// a is the account of the customer.
 	a *Account
 	Row
 	audience *Audience
+	client   *googleClientRow
+	// action is set in rows by conversion action.
+	action *googleAction
 }
 
 // googleResource is a resource that can be queried.
@@ -26,36 +32,36 @@ type googleResource struct {
 	// selectable are the resources whose fields may be selected.
 	selectable string
 	// rows returns its rows without metrics.
-	rows func(s *Call, a *Account) iter.Seq[googleRow]
+	rows func(base googleRow) iter.Seq[googleRow]
 	// level has its metrics; with device if the query selects it.
 	level      Level
 	hasMetrics bool
 	// grouped says that it is by ad group: campaigns without ad groups are not
 	// in it.
 	grouped bool
+	// empty says that accounts of the sandbox have no rows.
+	empty bool
 }
 
 var googleResources = map[string]googleResource{
 	"customer":           {selectable: "customer", rows: listCustomer, level: ByAccount, hasMetrics: true},
-	"customer_client":    {selectable: "customer_client customer", rows: listCustomer},
-	"campaign":           {selectable: "campaign customer", rows: listCampaigns, level: ByCampaign, hasMetrics: true},
+	"customer_client":    {selectable: "customer_client customer", rows: listClients},
+	"campaign":           {selectable: "campaign campaign_budget customer", rows: listCampaigns, level: ByCampaign, hasMetrics: true},
+	"campaign_budget":    {selectable: "campaign_budget campaign customer", rows: listCampaigns, level: ByCampaign, hasMetrics: true},
+	"asset_group":        {selectable: "asset_group campaign customer", rows: listAssetGroups, level: ByCampaign, hasMetrics: true},
 	"ad_group":           {selectable: "ad_group campaign customer", rows: listGroups, level: ByAd, hasMetrics: true, grouped: true},
 	"ad_group_ad":        {selectable: "ad_group_ad ad_group campaign customer", rows: listAds, level: ByAd, hasMetrics: true, grouped: true},
 	"ad_group_criterion": {selectable: "ad_group_criterion ad_group campaign customer", rows: listCriteria},
 	"user_list":          {selectable: "user_list customer", rows: listUserLists},
+	"conversion_action":  {selectable: "conversion_action customer", rows: listConversionActions},
 	"geographic_view":    {selectable: "geographic_view ad_group campaign customer", level: ByCountry, hasMetrics: true},
+	"user_location_view": {selectable: "user_location_view ad_group campaign customer", level: ByCountry, hasMetrics: true},
 	"age_range_view":     {selectable: "age_range_view ad_group_criterion ad_group campaign customer", level: ByAgeAndGender, hasMetrics: true, grouped: true},
 	"gender_view":        {selectable: "gender_view ad_group_criterion ad_group campaign customer", level: ByAgeAndGender, hasMetrics: true, grouped: true},
 }
 
-// googleMetrics maps Google's metrics to measures.
-var googleMetrics = map[string]fact.Measure{
-	"metrics.impressions": fact.Impressions, "metrics.clicks": fact.Clicks, "metrics.cost_micros": fact.Spend,
-	"metrics.conversions": fact.Conversions, "metrics.conversions_value": fact.Revenue, "metrics.video_trueview_views": fact.VideoViews,
-}
-
 // runGAQL returns the rows of a query.
-func runGAQL(s *Call, a *Account, query string) (*gaql, []googleRow, *googleFailure) {
+func (s *googleCall) runGAQL(query string) (*gaql, []googleRow, *googleFailure) {
 	q, failure := parseGAQL(query)
 	if failure != nil {
 		return nil, nil, failure
@@ -64,16 +70,48 @@ func runGAQL(s *Call, a *Account, query string) (*gaql, []googleRow, *googleFail
 	if failure != nil {
 		return nil, nil, failure
 	}
+	q.resolvePeriods(s.Today(s.customer.account))
 	withMetrics := q.usesPrefix("metrics.") || q.usesPrefix("segments.")
-	if withMetrics && s.Fault(FaultTooLarge) {
+	switch {
+	case withMetrics && s.customer.manager:
+		return nil, nil, queryError("REQUESTED_METRICS_FOR_MANAGER", "Metrics cannot be requested for a manager account. To retrieve metrics, issue separate requests against each client account under the manager account.")
+	case withMetrics && s.Fault(FaultTooLarge):
 		return nil, nil, queryError("DATE_RANGE_TOO_WIDE", "The date range is too wide.")
 	}
-	lines := q.resultRows(s, a, resource, withMetrics)
+	if failure := q.checkRetention(s.Now(), s.customer.account); failure != nil {
+		return nil, nil, failure
+	}
+	lines := q.resultRows(googleRow{s: s.Call, tree: s.tree, customer: s.customer, a: s.customer.account}, resource, withMetrics)
 	q.sortRows(lines)
 	if q.limit > 0 && len(lines) > q.limit {
 		lines = lines[:q.limit]
 	}
 	return q, lines, nil
+}
+
+// googleRetentionMonths is for how long metrics by day are kept.
+const googleRetentionMonths = 37
+
+// checkRetention refuses days that are older than Google keeps. Whole months are
+// kept longer.
+func (q *gaql) checkRetention(now time.Time, a *Account) *googleFailure {
+	oldest := clock.DateIn(now.In(a.zone).AddDate(0, -googleRetentionMonths, 0), a.zone)
+	first := oldest
+	for _, c := range q.where {
+		if low, ok := clock.ParseDate(slices.Min(c.values)); ok && c.field == "segments.date" && !strings.HasPrefix(c.operator, "<") {
+			first = min(first, low)
+		}
+	}
+	byDay := slices.ContainsFunc(q.fields, func(field string) bool {
+		return slices.Contains([]string{"segments.date", "segments.week", "segments.hour", "segments.day_of_week"}, field)
+	})
+	if first < oldest && (byDay || first != first.FirstOfMonth()) {
+		return &googleFailure{
+			http.StatusBadRequest, "dateRangeError", "REQUESTED_DATE_GRANULARITY_NOT_SUPPORTED",
+			"Daily data is kept for 37 months. Request months, quarters or years for older dates.", nil,
+		}
+	}
+	return nil
 }
 
 // chunk returns a part of the rows in the format of an answer.
@@ -110,29 +148,47 @@ func (q *gaql) usesPrefix(prefix string) bool {
 func (q *gaql) validate() (googleResource, *googleFailure) {
 	resource, ok := googleResources[q.from]
 	if !ok {
+		resource, ok = emptyResource(q.from)
+	}
+	if !ok {
 		return resource, queryError("BAD_RESOURCE_TYPE_IN_FROM_CLAUSE", "There is no resource "+strconv.Quote(q.from)+".")
 	}
 	for _, field := range q.allFields() {
-		of, _, _ := strings.Cut(field, ".")
-		_, metric := googleMetrics[field]
-		_, attribute := googleFields[field]
-		switch {
-		case !metric && !attribute:
-			return resource, queryError("UNRECOGNIZED_FIELD", "Unrecognized field in the query: "+strconv.Quote(field)+".")
-		case (of == "metrics" || of == "segments") && !resource.hasMetrics:
-			return resource, queryError("PROHIBITED_METRIC_IN_SELECT_OR_WHERE_CLAUSE", field+" does not go with "+q.from+".")
-		case field == "segments.device" && q.rowLevel(resource) != ByDevice:
-			return resource, queryError("PROHIBITED_SEGMENT_IN_SELECT_OR_WHERE_CLAUSE", field+" does not go with "+q.from+".")
-		case of != "metrics" && of != "segments" && !slices.Contains(strings.Fields(resource.selectable), of):
-			return resource, queryError("PROHIBITED_RESOURCE_TYPE_IN_SELECT_CLAUSE", field+" does not go with "+q.from+".")
+		if failure := q.validateField(resource, field); failure != nil {
+			return resource, failure
 		}
 	}
 	for _, c := range q.where {
-		if strings.HasPrefix(c.field, "segments.") && c.field != "segments.date" && !slices.Contains(q.fields, c.field) {
+		if strings.HasPrefix(c.field, "segments.") && googleDates[c.field] == nil && !slices.Contains(q.fields, c.field) {
 			return resource, queryError("EXPECTED_REFERENCED_FIELD_IN_SELECT_CLAUSE", c.field+" must be selected to be asked for.")
 		}
 	}
+	byDate := slices.ContainsFunc(q.fields, func(field string) bool { return googleDates[field] != nil })
+	limited := slices.ContainsFunc(q.where, func(c gaqlCondition) bool { return googleDates[c.field] != nil })
+	if byDate && !limited {
+		return resource, queryError("EXPECTED_FILTERS_ON_DATE_RANGE", "A query by date needs a condition on dates.")
+	}
 	return resource, nil
+}
+
+// validateField checks that a field goes with the resource.
+func (q *gaql) validateField(resource googleResource, field string) *googleFailure {
+	of, _, _ := strings.Cut(field, ".")
+	switch {
+	case !isGoogleMetric(field) && !isGoogleField(field):
+		return queryError("UNRECOGNIZED_FIELD", "Unrecognized field in the query: "+strconv.Quote(field)+".")
+	case (of == "metrics" || of == "segments") && !resource.hasMetrics:
+		return queryError("PROHIBITED_METRIC_IN_SELECT_OR_WHERE_CLAUSE", field+" does not go with "+q.from+".")
+	case field == "segments.device" && q.rowLevel(resource) != ByDevice:
+		return queryError("PROHIBITED_SEGMENT_IN_SELECT_OR_WHERE_CLAUSE", field+" does not go with "+q.from+".")
+	case field == "segments.ad_network_type" && q.from == "customer":
+		return queryError("PROHIBITED_SEGMENT_IN_SELECT_OR_WHERE_CLAUSE", field+" does not go with "+q.from+".")
+	case of == "metrics" && q.usesPrefix("segments.conversion_action") && !fitsConversionSegment(field):
+		return queryError("PROHIBITED_SEGMENT_WITH_METRIC_IN_SELECT_OR_WHERE_CLAUSE", field+" does not go with segments of conversion actions.")
+	case of != "metrics" && of != "segments" && !slices.Contains(strings.Fields(resource.selectable), of):
+		return queryError("PROHIBITED_RESOURCE_TYPE_IN_SELECT_CLAUSE", field+" does not go with "+q.from+".")
+	}
+	return nil
 }
 
 // rowLevel returns the level with the requested metrics.
@@ -145,46 +201,113 @@ func (q *gaql) rowLevel(resource googleResource) Level {
 
 // resultRows returns the rows of the answer: those that match the conditions,
 // added up by all selected fields that are not metrics.
-func (q *gaql) resultRows(s *Call, a *Account, resource googleResource, withMetrics bool) []googleRow {
+func (q *gaql) resultRows(base googleRow, resource googleResource, withMetrics bool) []googleRow {
+	lines := []googleRow{}
 	if !withMetrics {
-		lines := []googleRow{}
-		for line := range resource.rows(s, a) {
+		for line := range resource.rows(base) {
 			if q.matches(&line, false) {
 				lines = append(lines, line)
 			}
 		}
 		return lines
 	}
-	first, last := q.dateBounds(a.First, s.Today(a))
-	lines := []googleRow{}
+	if resource.empty || q.usesEmptySegment() {
+		return lines
+	}
 	at := map[string]int{}
-	grouped := resource.grouped || q.usesPrefix("ad_group.")
-	for row := range s.Rows(a, q.rowLevel(resource), first, last) {
-		switch q.from {
-		case "age_range_view":
-			row.Gender = ""
-		case "gender_view":
-			row.AgeRange = ""
-		}
-		line := googleRow{s: s, a: a, Row: row}
-		if grouped && row.Group == nil || !q.matches(&line, false) {
+	for line := range q.metricRows(base, resource) {
+		if !q.matches(&line, false) {
 			continue
 		}
 		key := q.rowKey(&line)
 		i, there := at[key]
 		if !there {
-			i = len(lines)
-			at[key] = i
+			at[key] = len(lines)
 			lines = append(lines, line)
 			continue
 		}
 		for m := range fact.Measure(fact.NumMeasures) {
-			if n, known := row.Values.Get(m); known {
+			if n, known := line.Values.Get(m); known {
 				lines[i].Values.Set(m, lines[i].Values.V[m]+n)
 			}
 		}
 	}
-	return slices.DeleteFunc(lines, func(line googleRow) bool { return !q.matches(&line, true) })
+	return slices.DeleteFunc(lines, func(line googleRow) bool { return line.isEmpty() || !q.matches(&line, true) })
+}
+
+// isEmpty reports whether a row by conversion action has no conversions. Google
+// leaves out rows whose metrics are all zero.
+func (l *googleRow) isEmpty() bool {
+	count, value := l.conversions(true)
+	return l.action != nil && count == 0 && value == 0
+}
+
+// usesEmptySegment reports whether the query selects a segment that no row of the
+// sandbox has. A segment removes the rows that do not have it.
+func (q *gaql) usesEmptySegment() bool {
+	return slices.ContainsFunc(q.allFields(), func(field string) bool {
+		return googleSegments[field] && googleDates[field] == nil && googleFields[field] == nil
+	})
+}
+
+// metricRows returns the rows with metrics before conditions.
+func (q *gaql) metricRows(base googleRow, resource googleResource) iter.Seq[googleRow] {
+	actions := []*googleAction{nil}
+	if q.usesPrefix("segments.conversion_action") {
+		actions = googleActions(base.s, base.a)
+	}
+	first, last := q.dateBounds(base.a.First, base.s.Today(base.a))
+	level := q.rowLevel(resource)
+	grouped := resource.grouped || q.usesPrefix("ad_group.")
+	return func(yield func(googleRow) bool) {
+		for row := range base.s.Rows(base.a, level, first, last) {
+			line := base
+			line.Row = row
+			if grouped && row.Group == nil || q.from == "asset_group" && !hasAssetGroups(row.Campaign) {
+				continue
+			}
+			if !q.changeRow(&line, level, grouped) {
+				continue
+			}
+			for _, line.action = range actions {
+				if !yield(line) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Switches of views.
+const (
+	googleViewExceeds = "view_exceeds_campaign"
+	googleSegmentGaps = "segment_gaps"
+)
+
+// changeRow changes a row as the view of the query has it. It returns false if
+// the view does not have the row.
+func (q *gaql) changeRow(line *googleRow, level Level, grouped bool) bool {
+	switch q.from {
+	case "age_range_view":
+		line.Gender = ""
+	case "gender_view":
+		line.AgeRange = ""
+	}
+	if level < ByCountry {
+		return true
+	}
+	if line.s.Behaves(line.a, googleSegmentGaps) && line.Date%3 == 0 &&
+		(line.Device == "tablet" || line.AgeRange == "65+" || line.Country == line.a.countries[0]) {
+		return false
+	}
+	if grouped && line.s.Behaves(line.a, googleViewExceeds) {
+		for m, n := range line.Values.V {
+			if _, known := line.Values.Get(fact.Measure(m)); known {
+				line.Values.Set(fact.Measure(m), n+n/8)
+			}
+		}
+	}
+	return true
 }
 
 // dateBounds narrows the days to read, for speed. Conditions are checked
@@ -211,7 +334,7 @@ func (q *gaql) dateBounds(first, last clock.Date) (clock.Date, clock.Date) {
 // matches checks the conditions on metrics if onMetrics is set, else all others.
 func (q *gaql) matches(line *googleRow, onMetrics bool) bool {
 	for _, c := range q.where {
-		if _, metric := googleMetrics[c.field]; metric == onMetrics && !c.matches(line.text(c.field)) {
+		if isGoogleMetric(c.field) == onMetrics && !c.matches(line.text(c.field)) {
 			return false
 		}
 	}
@@ -222,7 +345,7 @@ func (q *gaql) matches(line *googleRow, onMetrics bool) bool {
 func (q *gaql) rowKey(line *googleRow) string {
 	parts := []string{line.resourceName(q.from)}
 	for _, field := range q.fields {
-		if _, metric := googleMetrics[field]; !metric {
+		if !isGoogleMetric(field) {
 			parts = append(parts, line.text(field))
 		}
 	}
@@ -245,17 +368,10 @@ func (q *gaql) sortRows(lines []googleRow) {
 
 // value returns the value of a field, nil for none.
 func (l *googleRow) value(field string) any {
-	if m, ok := googleMetrics[field]; ok {
-		n, known := l.Values.Get(m)
-		switch {
-		case !known:
-			return nil
-		case m == fact.Conversions || m == fact.Revenue:
-			return jsontext.Value(fact.Millionths(n).String())
-		}
-		return strconv.FormatInt(n, 10)
+	if isGoogleMetric(field) {
+		return l.metric(field)
 	}
-	return googleFields[field](l)
+	return l.fieldValue(field)
 }
 
 func (l *googleRow) text(field string) string { return fmt.Sprint(l.value(field)) }

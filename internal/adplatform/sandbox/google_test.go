@@ -119,7 +119,38 @@ func TestGAQL(t *testing.T) {
 		{"SELECT metrics.clicks FROM user_list", 0, "queryError.PROHIBITED_METRIC_IN_SELECT_OR_WHERE_CLAUSE"},
 		{"SELECT segments.device FROM geographic_view", 0, "queryError.PROHIBITED_SEGMENT_IN_SELECT_OR_WHERE_CLAUSE"},
 		{"SELECT metrics.clicks FROM campaign WHERE segments.device = 'MOBILE'", 0, "queryError.EXPECTED_REFERENCED_FIELD_IN_SELECT_CLAUSE"},
-		{"SELECT campaign.id FROM campaign WHERE campaign.id LIKE 'x'", 0, "queryError.BAD_OPERATOR"},
+		{"SELECT campaign.id FROM campaign WHERE campaign.name LIKE '%Max%'", 1, ""},
+		{"SELECT campaign.id FROM campaign WHERE campaign.name NOT LIKE 'Brand_Search'", 4, ""},
+		{"SELECT campaign.id FROM campaign WHERE campaign.name REGEXP_MATCH '.*(Search|Video).*'", 2, ""},
+		{"SELECT campaign.id FROM campaign WHERE campaign.start_date_time IS NULL", 5, ""},
+		{"SELECT campaign.id FROM campaign WHERE campaign.id IS NOT NULL PARAMETERS include_drafts=true", 5, ""},
+		{"SELECT campaign.id, campaign_budget.amount_micros FROM campaign", 5, ""},
+		{"SELECT campaign_budget.id, campaign_budget.amount_micros, campaign_budget.period FROM campaign_budget", 5, ""},
+		{"SELECT asset_group.id, asset_group.name FROM asset_group", 1, ""},
+		{"SELECT conversion_action.name, conversion_action.include_in_conversions_metric FROM conversion_action", 2, ""},
+		{"SELECT asset_group.id, segments.date, metrics.clicks FROM asset_group WHERE segments.date DURING LAST_7_DAYS", 7, ""},
+		{"SELECT segments.date, metrics.clicks FROM customer WHERE segments.date DURING LAST_30_DAYS", 30, ""},
+		{"SELECT segments.month, metrics.clicks FROM customer WHERE segments.date DURING THIS_MONTH", 1, ""},
+		{"SELECT segments.week, metrics.clicks FROM customer WHERE segments.date DURING LAST_14_DAYS", 3, ""},
+		{"SELECT segments.conversion_action_name, metrics.all_conversions FROM customer WHERE segments.date DURING YESTERDAY", 2, ""},
+		{"SELECT metrics.ctr, metrics.average_cpc, metrics.phone_calls, metrics.search_impression_share FROM customer WHERE segments.date DURING YESTERDAY", 1, ""},
+		{"SELECT segments.product_item_id, metrics.clicks FROM campaign WHERE segments.date DURING YESTERDAY", 0, ""},
+		{"SELECT segments.date, metrics.clicks FROM customer WHERE segments.date DURING LAST_YEAR", 0, "queryError.INVALID_VALUE_WITH_DURING_OPERATOR"},
+		{"SELECT campaign.id FROM campaign WHERE campaign.name DURING TODAY", 0, "queryError.OPERATOR_FIELD_MISMATCH"},
+		{"SELECT campaign.id FROM campaign WHERE campaign.name REGEXP_MATCH '('", 0, "queryError.INVALID_VALUE_WITH_LIKE_OPERATOR"},
+		{"SELECT campaign.id FROM campaign PARAMETERS include=true", 0, "queryError.BAD_PARAMETER_NAME"},
+		{"SELECT campaign.id, segments.date, metrics.clicks FROM campaign", 0, "queryError.EXPECTED_FILTERS_ON_DATE_RANGE"},
+		{"SELECT segments.conversion_action_name, metrics.clicks FROM customer", 0, "queryError.PROHIBITED_SEGMENT_WITH_METRIC_IN_SELECT_OR_WHERE_CLAUSE"},
+		{"SELECT segments.date, metrics.clicks FROM customer WHERE segments.date BETWEEN '2023-09-19' AND '2023-09-21'", 0, "dateRangeError.REQUESTED_DATE_GRANULARITY_NOT_SUPPORTED"},
+		{"SELECT segments.month, metrics.clicks FROM customer WHERE segments.date BETWEEN '2023-08-01' AND '2023-08-31'", 0, ""},
+		{"SELECT keyword_view.resource_name, campaign.name, metrics.clicks FROM keyword_view WHERE segments.date DURING YESTERDAY", 0, ""},
+		{"SELECT campaign_criterion.criterion_id, campaign_criterion.location.geo_target_constant FROM campaign_criterion", 0, ""},
+		{"SELECT label.id, label.name FROM label", 0, ""},
+		{"SELECT label.id, metrics.clicks FROM label", 0, "queryError.PROHIBITED_METRIC_IN_SELECT_OR_WHERE_CLAUSE"},
+		{"SELECT label.nosuch FROM label", 0, "queryError.UNRECOGNIZED_FIELD"},
+		{"SELECT campaign.network_settings.target_google_search FROM campaign", 5, ""},
+		{"SELECT metrics.nosuch FROM customer", 0, "queryError.UNRECOGNIZED_FIELD"},
+		{"SELECT campaign.id FROM campaign WHERE campaign.id SOUNDS 'x'", 0, "queryError.BAD_OPERATOR"},
 		{"SELECT campaign.id FROM campaign WHERE campaign.id IN 5", 0, "queryError.EXPECTED_LIST"},
 		{"SELECT campaign.id FROM campaign LIMIT none", 0, "queryError.BAD_LIMIT_VALUE"},
 		{"SELECT campaign.id FROM campaign; DROP", 0, "queryError.UNEXPECTED_INPUT"},
@@ -155,7 +186,7 @@ func FuzzGAQL(f *testing.F) {
 // TestGooglePages reads a report with several pages, with and without faults.
 func TestGooglePages(t *testing.T) {
 	t.Parallel()
-	const query = "SELECT segments.date, campaign.id, segments.device, metrics.clicks FROM campaign"
+	const query = "SELECT segments.date, campaign.id, segments.device, metrics.clicks FROM campaign WHERE segments.date >= '2024-11-01'"
 	a := newGoogleClient(t)
 	account, _ := a.Account(a.id)
 	want := map[string]bool{}
@@ -223,6 +254,117 @@ func TestGoogleMutateRefusals(t *testing.T) {
 	}
 	if page := a.search(t, "SELECT campaign.id FROM campaign WHERE campaign.status = 'PAUSED'", ""); len(page.Results) != 0 {
 		t.Errorf("got %d paused campaigns want 0: nothing of it may have been done", len(page.Results))
+	}
+}
+
+// TestGooglePartialFailure checks that a call that allows partial failure carries
+// out what it can, and that another carries out nothing.
+func TestGooglePartialFailure(t *testing.T) {
+	t.Parallel()
+	a := newGoogleClient(t)
+	account, _ := a.Account(a.id)
+	operation := func(campaign string) string {
+		return `{"updateMask":"status","update":{"resourceName":"customers/` + a.id + `/campaigns/` + campaign + `","status":"PAUSED"}}`
+	}
+	both := `"operations":[` + operation(account.Campaigns[0].ID) + `,` + operation("1") + `]`
+	var answer struct {
+		PartialFailureError *struct {
+			Code int `json:"code"`
+		} `json:"partialFailureError"`
+		Results []map[string]string `json:"results"`
+	}
+	a.post(t, "/campaigns:mutate", `{`+both+`}`, &answer)
+	if runs, _ := a.Runs(a.id, account.Campaigns[0].ID); !runs || answer.Results != nil {
+		t.Errorf("got %+v, runs %v want nothing carried out", answer, runs)
+	}
+	a.post(t, "/campaigns:mutate", `{`+both+`,"partialFailure":true}`, &answer)
+	runs, _ := a.Runs(a.id, account.Campaigns[0].ID)
+	if runs || answer.PartialFailureError == nil || answer.PartialFailureError.Code != 3 || len(answer.Results) != 2 || len(answer.Results[1]) != 0 {
+		t.Errorf("got %+v, runs %v want the first change and an error for the second", answer, runs)
+	}
+}
+
+// TestGoogleSummaryRow checks that the summary row is the sum of the rows.
+func TestGoogleSummaryRow(t *testing.T) {
+	t.Parallel()
+	a := newGoogleClient(t)
+	type chunk struct {
+		Results []struct {
+			Metrics struct {
+				Clicks int64 `json:"clicks,string"`
+			} `json:"metrics"`
+		} `json:"results"`
+		SummaryRow struct {
+			Metrics struct {
+				Clicks int64   `json:"clicks,string"`
+				CTR    float64 `json:"ctr"`
+			} `json:"metrics"`
+		} `json:"summaryRow"`
+	}
+	for _, setting := range []string{"SUMMARY_ROW_WITH_RESULTS", summaryOnly} {
+		var whole, only []chunk
+		const query = "SELECT campaign.id, metrics.clicks, metrics.ctr FROM campaign WHERE segments.date DURING LAST_7_DAYS"
+		a.post(t, "/googleAds:searchStream", `{"query":"`+query+`"}`, &whole)
+		a.post(t, "/googleAds:searchStream", `{"query":"`+query+`","summaryRowSetting":"`+setting+`"}`, &only)
+		clicks := int64(0)
+		for _, r := range whole[0].Results {
+			clicks += r.Metrics.Clicks
+		}
+		if got := only[0].SummaryRow.Metrics; got.Clicks != clicks || clicks == 0 || got.CTR <= 0 || got.CTR >= 1 || (len(only[0].Results) == 0) != (setting == summaryOnly) {
+			t.Errorf("%s: got %+v and %d rows want %d clicks", setting, got, len(only[0].Results), clicks)
+		}
+	}
+}
+
+// TestGoogleOperations checks that operations are counted over 24 hours.
+func TestGoogleOperations(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 10, 20, 12, 0, 0, 0, time.UTC)
+	for level, quota := range googleDailyOperations {
+		o := &googleOperations{}
+		if _, ok := o.take(1, quota, now); !ok {
+			t.Errorf("%s: got no quota for the first", level)
+		}
+		if _, ok := o.take(quota-1, quota, now.Add(time.Hour)); !ok {
+			t.Errorf("%s: got no quota for %d", level, quota-1)
+		}
+		if wait, ok := o.take(1, quota, now.Add(2*time.Hour)); ok || wait != 22*time.Hour {
+			t.Errorf("%s: got %v, %s want a wait until the first is a day old", level, ok, wait)
+		}
+		if wait, ok := o.take(2, quota, now.Add(2*time.Hour)); ok || wait != 23*time.Hour {
+			t.Errorf("%s: got %v, %s want a wait until the second is a day old", level, ok, wait)
+		}
+		if _, ok := o.take(1, quota, now.Add(24*time.Hour)); !ok {
+			t.Errorf("%s: got no quota after a day", level)
+		}
+	}
+}
+
+// TestGoogleLogin checks through which managers an account is reached.
+func TestGoogleLogin(t *testing.T) {
+	t.Parallel()
+	top := &googleCustomer{account: &Account{ID: "1"}, manager: true, direct: true}
+	other := &googleCustomer{account: &Account{ID: "2"}, manager: true, direct: true}
+	below := &googleCustomer{account: &Account{ID: "3"}, manager: true, parents: []*googleCustomer{top}}
+	client := &googleCustomer{account: &Account{ID: "4"}, parents: []*googleCustomer{below}}
+	tree := googleTree{top, other, below, client}
+	for login, want := range map[string]string{
+		"": googleDenied.code, "1": "", "3": "", "2": googleWrongLogin.code, "9": googleWrongLogin.code,
+	} {
+		got := ""
+		if _, failure := tree.open("4", login); failure != nil {
+			got = failure.code
+		}
+		if got != want {
+			t.Errorf("login %q: got %q want %q", login, got, want)
+		}
+	}
+	levels := map[string]int64{}
+	for _, r := range tree.below(top) {
+		levels[r.account.ID] = r.level
+	}
+	if len(levels) != 3 || levels["3"] != 1 || levels["4"] != 2 {
+		t.Errorf("got levels %v", levels)
 	}
 }
 

@@ -45,6 +45,9 @@ type Server struct {
 	// linkedInQuotas count the calls to LinkedIn.
 	linkedInQuotas linkedInQuotas
 	control        http.Handler
+	// googleOperations are the operations of Google Ads in the last day.
+	googleOperations googleOperations
+	control          http.Handler
 
 	mu sync.Mutex
 	// accountRefs are the accounts of all opened account sets, by id; accounts are
