@@ -37,7 +37,7 @@ var (
 
 	tikTokLevels = []tikTokLevel{
 		{"BASIC", "AUCTION_ADVERTISER", []string{"advertiser_id", "stat_time_day"}, tikTokAll, ""},
-		{"BASIC", "AUCTION_CAMPAIGN", []string{"campaign_id", "stat_time_day"}, slices.Concat([]string{"campaign_name"}, tikTokAll), "campaign_status"},
+		{"BASIC", "AUCTION_CAMPAIGN", []string{"campaign_id", "stat_time_day"}, slices.Concat([]string{"campaign_name", "skan_conversion"}, tikTokAll), "campaign_status"},
 		{"BASIC", "AUCTION_AD", []string{"ad_id", "stat_time_day"}, slices.Concat([]string{"campaign_id", "campaign_name", "adgroup_id", "ad_name"}, tikTokAll), "ad_status"},
 		{"AUDIENCE", "AUCTION_ADGROUP", []string{"adgroup_id", "country_code", "stat_time_day"}, tikTokParts, "adgroup_status"},
 		{"AUDIENCE", "AUCTION_ADGROUP", []string{"adgroup_id", "age", "gender", "stat_time_day"}, tikTokParts, "adgroup_status"},

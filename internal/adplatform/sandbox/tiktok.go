@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -22,6 +23,9 @@ func (tikTok) Hosts() []string { return []string{"business-api.tiktok.com"} }
 
 // Prefix implements Dialect.
 func (tikTok) Prefix() string { return "/tiktok" }
+
+// tikTokRoot is the path of the only version.
+const tikTokRoot = "/open_api/v1.3/"
 
 // Codes of answers.
 const (
@@ -122,7 +126,7 @@ func (tikTok) Serve(s *Call, w http.ResponseWriter, r *http.Request) {
 		c.grantConsent()
 		return
 	}
-	path, current := strings.CutPrefix(r.URL.Path, "/open_api/v1.3/")
+	path, current := strings.CutPrefix(r.URL.Path, tikTokRoot)
 	route, known := tikTokRoutes[path]
 	if !current || !known || route.method != r.Method || s.Fault(FaultVersionSunset) {
 		http.NotFound(w, r)
@@ -223,10 +227,11 @@ func (c *tikTokCall) selectFields(item map[string]any) (map[string]any, *tikTokE
 	if asked == nil {
 		return item, nil
 	}
+	null := tikTokNullFields[strings.TrimPrefix(c.r.URL.Path, tikTokRoot)]
 	kept := map[string]any{}
 	for _, name := range asked {
 		value, ok := item[name]
-		if !ok {
+		if !ok && !slices.Contains(null, name) {
 			return nil, tikTokRefusal("fields has no " + name + ".")
 		}
 		kept[name] = value

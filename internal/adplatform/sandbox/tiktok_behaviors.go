@@ -134,6 +134,10 @@ var tikTokReportBehaviors = []Behavior{
 		Client: "Revenue is the sum of the metrics of apps, website and shop.", Source: "github.com/PostHog/posthog pull 42830, which quotes business-api.tiktok.com/portal/docs?id=1751625293044737", Test: tikTokTests + "TestReportMatchesSandbox",
 	},
 	{
+		ID: "T26", Platform: TikTokAds, Switch: "skan_separate", Summary: "Conversions that Apple's SKAdNetwork reports are in metrics of their own (skan_conversion).",
+		Client: "Notes how many they are, because the same conversion can be in both. They can be chosen by name.", Source: "business-api.tiktok.com/portal/docs?id=1759239462689793 (Supported metrics for a dimension), Core metrics (SKAN)", Test: tikTokTests + "TestSKAN",
+	},
+	{
 		ID: "T27", Platform: TikTokAds, Summary: `A value that TikTok does not have is "-".`,
 		Client: "It is unknown, not 0.", Source: "github.com/airbytehq/airbyte source-tiktok-marketing AGENTS.md", Test: tikTokTests + "TestMissingMetricsAreUnknown",
 	},

@@ -159,14 +159,31 @@ func (c *tikTokCall) metric(row *Row, name string) (millionths int64, known bool
 		return c.legShare(n, leg.leg, leg.measure), known
 	}
 	m, of := tikTokMetrics[name]
-	if !of {
+	switch {
+	case name == "skan_conversion":
+		n, known := row.Values.Get(fact.Conversions)
+		return c.skanShare(n), known
+	case !of:
 		return 0, true
 	}
 	n, known := row.Values.Get(m)
+	if m == fact.Conversions {
+		n -= c.skanShare(n)
+	}
 	if !m.Scaled() {
 		n *= million
 	}
 	return n, known
+}
+
+// skanShare returns the part of conversions that only Apple's SKAdNetwork
+// reports, none without the switch.
+func (c *tikTokCall) skanShare(n int64) int64 {
+	if !c.Behaves(c.account, "skan_separate") {
+		return 0
+	}
+	step := c.account.traits.conversionStep
+	return n / 4 / step * step
 }
 
 // legShare returns the part of an amount that a leg has. Without the switch all

@@ -256,6 +256,24 @@ func TestGMVMax(t *testing.T) {
 	}
 }
 
+// TestSKAN checks that a report says how many conversions it leaves out.
+func TestSKAN(t *testing.T) {
+	t.Parallel()
+	w := newSandbox(t, 1)
+	w.turnOn(t, "skan_separate", "")
+	rows, notes, err := w.readAll(t, connection.Report{Level: connection.LevelCampaign}, 20)
+	if err != nil || len(notes) != 1 || notes[0].Code != connection.NoteNotIncluded || notes[0].Measure != fact.Conversions || notes[0].Amount == nil {
+		t.Fatalf("got %+v, %v, want a note about conversions", notes, err)
+	}
+	if got, want := sumOf(rows).V[fact.Conversions]+*notes[0].Amount, w.truth(fact.Base, 20).V[fact.Conversions]; got != want || *notes[0].Amount == 0 {
+		t.Errorf("got %d with %d in the note, want %d", got, *notes[0].Amount, want)
+	}
+	rows, notes, err = w.readAll(t, connection.Report{Level: connection.LevelCampaign, Conversions: []string{"conversion", "skan_conversion"}}, 20)
+	if got, want := sumOf(rows).V[fact.Conversions], w.truth(fact.Base, 20).V[fact.Conversions]; err != nil || len(notes) != 0 || got != want {
+		t.Errorf("chosen: got %d, %+v, %v, want %d", got, notes, err, want)
+	}
+}
+
 // TestMetricRemoved checks that a metric that TikTok no longer has costs only
 // what it counts.
 func TestMetricRemoved(t *testing.T) {

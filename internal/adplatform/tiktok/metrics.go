@@ -1,7 +1,6 @@
 package tiktok
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -16,6 +15,10 @@ type metricField struct {
 	metric  string
 	measure fact.Measure
 }
+
+// skanMetric counts the conversions that only Apple's SKAdNetwork reports. They
+// are not added to the others, because TikTok can have counted the same ones.
+const skanMetric = "skan_conversion"
 
 var (
 	// basicMetrics are the metrics of every report.
@@ -96,21 +99,19 @@ func values(fields []metricField, metrics map[string]string) (v fact.Values, err
 	return v, nil
 }
 
-var quoted = regexp.MustCompile(`'([a-z0-9_]+)'`)
+// isInvalidMetric reports whether TikTok refuses a report because of a metric.
+func isInvalidMetric(err error, metric string) bool {
+	return connection.ClassOf(err) == connection.Refused && strings.Contains(err.Error(), "metric fields") && strings.Contains(err.Error(), "'"+metric+"'")
+}
 
 // dropInvalid removes the metrics from a report that TikTok calls invalid, and
-// returns the measures that lose one. It returns nil if the error is not about
-// metrics that a report can do without.
-func dropInvalid(fields []metricField, err error) (left []metricField, lost []metricField) {
-	if connection.ClassOf(err) != connection.Refused || !strings.Contains(err.Error(), "metric fields") {
+// returns them as lost, except those that no report can do without.
+func dropInvalid(fields []metricField, err error) (left, lost []metricField) {
+	if err == nil {
 		return fields, nil
 	}
-	names := map[string]bool{}
-	for _, match := range quoted.FindAllStringSubmatch(err.Error(), -1) {
-		names[match[1]] = true
-	}
 	for _, f := range fields {
-		if names[f.metric] && !slices.Contains(basicMetrics, f) {
+		if isInvalidMetric(err, f.metric) && !slices.Contains(basicMetrics, f) {
 			lost = append(lost, f)
 			continue
 		}

@@ -74,6 +74,7 @@ func (c *Client) Report(ctx context.Context, cr connection.Credentials, q connec
 		return err
 	}
 	if q.Level == connection.LevelCampaign {
+		r.noteSKAN()
 		if err := r.noteGMVMax(ctx); err != nil {
 			return err
 		}
@@ -100,6 +101,8 @@ type reportReader struct {
 	// seen are the keys of all rows so far.
 	seen map[string]bool
 	rows []fact.Row
+	// skan is the number of conversions of skanMetric, if it is asked for.
+	skan int64
 	// rowIndex is the index in rows of each row that is added up, without its
 	// values.
 	rowIndex map[fact.Row]int
@@ -112,6 +115,9 @@ func newReportReader(c *Client, cr connection.Credentials, q connection.Report) 
 	r := &reportReader{
 		levelQuery: level, client: c, access: cr.Access.Reveal(), q: q, family: connection.Families[q.Level], fields: reportMetrics(level.report == audienceReport, q.Conversions),
 		names: map[string]string{}, seen: map[string]bool{}, rowIndex: map[fact.Row]int{},
+	}
+	if q.Level == connection.LevelCampaign && len(q.Conversions) == 0 {
+		r.attributes = append(slices.Clone(r.attributes), skanMetric)
 	}
 	if q.Entities == nil {
 		return r
@@ -146,7 +152,7 @@ func (r *reportReader) readParts(ctx context.Context) error {
 	}
 	// TikTok answers with an empty list if the account is one for reservations
 	// only, and refuses the report of reservations to all other accounts.
-	r.fields = basicMetrics
+	r.fields, r.attributes = basicMetrics, levelQueries[r.q.Level].attributes
 	if err := r.readPart(ctx, reservationPart); err != nil && !isRefusal(err) {
 		return err
 	}
@@ -183,6 +189,7 @@ func (r *reportReader) mustSplit(err error) bool {
 // the ad groups of a breakdown. Any other row that was in an earlier part is the
 // same one.
 func (r *reportReader) add(read *readRows) {
+	r.skan += read.skan
 	for i := range read.rows {
 		row, key := read.rows[i], read.keys[i]
 		if r.data != wholeAccount {

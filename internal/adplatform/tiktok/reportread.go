@@ -93,6 +93,8 @@ type readRows struct {
 	changed bool
 	// spend is the sum that TikTok names, empty if it names none.
 	spend string
+	// skan is the sum of skanMetric.
+	skan int64
 }
 
 // truncatedHeader is the header of a report that lacks the oldest ads because
@@ -112,6 +114,10 @@ func isTruncated(err error) bool {
 func (r *reportReader) readScope(ctx context.Context, part reportPart, ids *condition) (*readRows, error) {
 	for attempt := 1; ; {
 		read, err := r.readOnce(ctx, part, ids)
+		if slices.Contains(r.attributes, skanMetric) && isInvalidMetric(err, skanMetric) {
+			r.attributes = slices.DeleteFunc(slices.Clone(r.attributes), func(name string) bool { return name == skanMetric })
+			continue
+		}
 		if left, lost := dropInvalid(r.fields, err); len(lost) > 0 {
 			for _, f := range lost {
 				r.q.AddNote(r.note(connection.NoteNotIncluded, f.measure, nil, "TikTok does not have the metric "+f.metric+" for this account. What it counts is missing."))
@@ -151,7 +157,11 @@ func (r *reportReader) readOnce(ctx context.Context, part reportPart, ids *condi
 			if err != nil {
 				return err
 			}
-			read.add(r.itemKey(it, &row), row)
+			if read.add(r.itemKey(it, &row), row) {
+				// A missing value counts as none.
+				n, _ := transport.ParseMetric(it.Metrics[skanMetric], fact.Conversions)
+				read.skan += n
+			}
 		}
 		return nil
 	})
@@ -167,14 +177,15 @@ func (r *reportReader) itemKey(it reportItem, row *fact.Row) string {
 	return strings.Join(parts, "|")
 }
 
-// add adds a row unless it is a duplicate.
-func (read *readRows) add(key string, row fact.Row) {
+// add adds a row. It returns false if the row is a duplicate.
+func (read *readRows) add(key string, row fact.Row) bool {
 	if i, again := read.index[key]; again {
 		read.changed = read.changed || read.rows[i].Values != row.Values
-		return
+		return false
 	}
 	read.index[key] = len(read.rows)
 	read.rows, read.keys = append(read.rows, row), append(read.keys, key)
+	return true
 }
 
 // complete reports whether there are as many rows as every page says.

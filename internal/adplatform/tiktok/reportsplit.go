@@ -82,17 +82,24 @@ func (r *reportReader) readFewer(ctx context.Context, part reportPart, field str
 // readCampaignByGroups reads the ad groups of a campaign and adds them up.
 func (r *reportReader) readCampaignByGroups(ctx context.Context, part reportPart, groups []string) error {
 	byGroup := *r
-	byGroup.levelQuery = levelQuery{basicReport, "ADGROUP", []string{"adgroup_id"}, []string{"campaign_id", "campaign_name"}, "adgroup_status"}
+	byGroup.levelQuery = levelQuery{basicReport, "ADGROUP", []string{"adgroup_id"}, []string{"campaign_id", "campaign_name", skanMetric}, "adgroup_status"}
 	byGroup.rows, byGroup.seen = nil, map[string]bool{}
 	if err := byGroup.readIDs(ctx, part, "adgroup_ids", groups); err != nil {
 		return err
 	}
-	r.fields = byGroup.fields
+	r.fields, r.skan = byGroup.fields, byGroup.skan
 	for _, row := range byGroup.rows {
 		row.Audience = fact.Entity{}
 		r.addUp(row)
 	}
 	return nil
+}
+
+// noteSKAN notes the conversions that only Apple's SKAdNetwork reports.
+func (r *reportReader) noteSKAN() {
+	if r.skan > 0 && len(r.q.Conversions) == 0 {
+		r.q.AddNote(r.note(connection.NoteNotIncluded, fact.Conversions, &r.skan, "Conversions that Apple's SKAdNetwork reports are not included, because TikTok can have counted the same ones. Choose skan_conversion to count them instead."))
+	}
 }
 
 // noteGMVMax notes what GMV Max campaigns spent, which no list or report of
