@@ -70,7 +70,7 @@ func (c *Client) describeAccounts(ctx context.Context, cr connection.Credentials
 	switch {
 	case err == nil:
 		return matchDetails(some, details.List), nil
-	case !isRefusal(err):
+	case !isRefusal(err) || isAppProblem(err):
 		return nil, err
 	case len(some) == 1:
 		e, _ := errors.AsType[*connection.Error](err)

@@ -2,7 +2,9 @@ package tiktok
 
 import (
 	"cmp"
+	"errors"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -129,6 +131,15 @@ func retryTime(message string, now time.Time) time.Time {
 		return now.Add(5 * time.Minute)
 	}
 	return now.Add(time.Second)
+}
+
+// appCodes are the codes that concern the app or the server, for all accounts.
+var appCodes = []string{"40113", "40124", "40125", "41000"}
+
+// isAppProblem reports whether an error is the same for all accounts.
+func isAppProblem(err error) bool {
+	e, ok := errors.AsType[*connection.Error](err)
+	return ok && slices.Contains(appCodes, e.Code)
 }
 
 // isRefusal reports whether TikTok understood a call and does not answer it, so

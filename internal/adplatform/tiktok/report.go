@@ -142,7 +142,10 @@ func (r *reportReader) readParts(ctx context.Context) error {
 		err := r.readPart(ctx, part)
 		switch {
 		case err != nil && i > 0 && isRefusal(err):
-			r.q.AddNote(r.note(connection.NoteNotIncluded, fact.Spend, nil, "TikTok refused the report of "+part.name+". If the account has such ads, their metrics are missing. TikTok's answer: "+err.Error()))
+			// One note is enough for all levels.
+			if r.q.Level == connection.LevelCampaign {
+				r.q.AddNote(r.note(connection.NoteNotIncluded, fact.Spend, nil, "TikTok refused the report of "+part.name+". If the account has such ads, their metrics are missing. TikTok's answer: "+err.Error()))
+			}
 		case err != nil:
 			return err
 		}
