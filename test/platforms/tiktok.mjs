@@ -26,28 +26,52 @@ const accounts = await ask(new AccountManagementApi(), 'advertiserInfo', granted
   fields: ['advertiser_id', 'name', 'currency', 'timezone', 'display_timezone', 'status'],
 });
 const account = accounts.list[0].advertiser_id;
-const list = (api, method, fields, page_size) => rest((page) => ask(api, method, account, token, { page, page_size, ...(fields && { fields }) }));
-const campaigns = await list(new CampaignCreationApi(), 'campaignGet', ['campaign_id', 'campaign_name', 'operation_status'], 1000);
-const groups = await list(new AdgroupApi(), 'adgroupGet', ['adgroup_id', 'audience_ids'], 1000);
-const ads = await list(new AdApi(), 'adGet', ['ad_id', 'ad_name', 'operation_status', 'landing_page_url'], 1000);
+const list = (api, method, fields, page_size, filtering) =>
+  rest((page) => ask(api, method, account, token, { page, page_size, ...(fields && { fields }), ...(filtering && { filtering }) }));
+// What lists leave out by themselves is asked for: deleted objects, TopView ads and promoted posts.
+const everything = async (api, method, fields, secondary_status) => {
+  const all = [];
+  for (const filter of [{}, { buying_types: ['RESERVATION_TOP_VIEW'] }, { campaign_system_origins: ['PROMOTE'] }]) {
+    all.push(...(await list(api, method, fields, 1000, { ...filter, secondary_status })));
+  }
+  return all;
+};
+const campaignFields = ['campaign_id', 'campaign_name', 'operation_status', 'secondary_status'];
+const campaigns = await everything(new CampaignCreationApi(), 'campaignGet', campaignFields, 'CAMPAIGN_STATUS_ALL');
+const groups = await list(new AdgroupApi(), 'adgroupGet', ['adgroup_id', 'audience_ids'], 1000, { secondary_status: 'ADGROUP_STATUS_ALL' });
+const ads = await everything(new AdApi(), 'adGet', ['ad_id', 'ad_name', 'operation_status', 'secondary_status', 'landing_page_url'], 'AD_STATUS_ALL');
 const audiences = await list(new AudienceApi(), 'dmpCustomAudienceList', undefined, 100);
 
-const report = (cut, page, page_size = 1000) =>
-  ask(new ReportingApi(), 'reportIntegratedGet', cut.report_type, token, {
+const only = (field_name, ...values) => ({ field_name, filter_type: 'IN', filter_value: JSON.stringify(values) });
+const promoted = [only('campaign_system_origins', 'PROMOTE')];
+const parts = (cut) =>
+  cut.data_level === 'AUCTION_ADVERTISER' ? [[], promoted] : [[only('buying_type', 'AUCTION', 'RESERVATION_RF')], [only('buying_type', 'RESERVATION_TOP_VIEW')], promoted];
+const report = (cut, page, page_size = 1000, part = []) => {
+  const filtering = cut.status ? [...part, only(cut.status, 'STATUS_ALL')] : part;
+  return ask(new ReportingApi(), 'reportIntegratedGet', cut.report_type, token, {
     advertiser_id: account, service_type: 'AUCTION', data_level: cut.data_level, dimensions: cut.dimensions, metrics: cut.metrics,
     start_date: intent.first, end_date: intent.last, page, page_size,
+    ...(filtering.length > 0 && { filtering }), ...(cut.report_type === 'BASIC' && { enable_total_metrics: true }),
   });
+};
+const gmvMax = { report_type: 'TT_SHOP', data_level: 'AUCTION_ADVERTISER', dimensions: ['advertiser_id', 'stat_time_day'], metrics: ['spend'] };
 const impressions = [];
 for (const cut of intent.levels) {
-  const rows = await rest((page) => report(cut, page));
+  const rows = [];
+  for (const part of parts(cut)) {
+    rows.push(...(await rest((page) => report(cut, page, 1000, part))));
+  }
   impressions.push(rows.reduce((sum, row) => sum + Number(row.metrics.impressions), 0));
+  if (cut.data_level === 'AUCTION_CAMPAIGN') {
+    await rest((page) => report(gmvMax, page));
+  }
 }
 
 const api = new CampaignCreationApi();
 const campaign = campaigns[0].campaign_id;
 await ask(api, 'campaignStatusUpdate', token, { body: { advertiser_id: account, campaign_ids: [campaign], operation_status: 'DISABLE' } });
 const paused = await ask(api, 'campaignGet', account, token, {
-  filtering: { campaign_ids: [campaign] }, fields: ['campaign_id', 'campaign_name', 'operation_status'],
+  filtering: { campaign_ids: [campaign] }, fields: campaignFields,
 });
 
 const asked = (await control('GET', 'journal')).data.length;

@@ -24,20 +24,24 @@ type tikTokLevel struct {
 	Level      string   `json:"data_level"`
 	Dimensions []string `json:"dimensions"`
 	Metrics    []string `json:"metrics"`
+	// Status is the condition that hides deleted objects.
+	Status string `json:"status"`
 }
 
 var (
 	tikTokShown = []string{"impressions", "clicks", "spend", "conversion"}
-	tikTokAll   = slices.Concat(tikTokShown, []string{"total_purchase_value", "engagements", "video_play_actions", "video_views_p100", "reach"})
-	tikTokParts = slices.Concat([]string{"campaign_id"}, tikTokShown)
+	tikTokAll   = slices.Concat(tikTokShown, []string{
+		"total_purchase_value", "total_complete_payment_rate", "total_onsite_shopping_value", "engagements", "video_play_actions", "video_views_p100", "reach",
+	})
+	tikTokParts = slices.Concat([]string{"campaign_id", "campaign_name"}, tikTokShown)
 
 	tikTokLevels = []tikTokLevel{
-		{"BASIC", "AUCTION_ADVERTISER", []string{"advertiser_id", "stat_time_day"}, tikTokAll},
-		{"BASIC", "AUCTION_CAMPAIGN", []string{"campaign_id", "stat_time_day"}, tikTokAll},
-		{"BASIC", "AUCTION_AD", []string{"ad_id", "stat_time_day"}, slices.Concat([]string{"campaign_id", "adgroup_id"}, tikTokAll)},
-		{"AUDIENCE", "AUCTION_ADGROUP", []string{"adgroup_id", "country_code", "stat_time_day"}, tikTokParts},
-		{"AUDIENCE", "AUCTION_ADGROUP", []string{"adgroup_id", "age", "gender", "stat_time_day"}, tikTokParts},
-		{"AUDIENCE", "AUCTION_ADGROUP", []string{"adgroup_id", "platform", "stat_time_day"}, tikTokParts},
+		{"BASIC", "AUCTION_ADVERTISER", []string{"advertiser_id", "stat_time_day"}, tikTokAll, ""},
+		{"BASIC", "AUCTION_CAMPAIGN", []string{"campaign_id", "stat_time_day"}, slices.Concat([]string{"campaign_name", "skan_conversion"}, tikTokAll), "campaign_status"},
+		{"BASIC", "AUCTION_AD", []string{"ad_id", "stat_time_day"}, slices.Concat([]string{"campaign_id", "campaign_name", "adgroup_id", "ad_name"}, tikTokAll), "ad_status"},
+		{"AUDIENCE", "AUCTION_ADGROUP", []string{"adgroup_id", "country_code", "stat_time_day"}, tikTokParts, "adgroup_status"},
+		{"AUDIENCE", "AUCTION_ADGROUP", []string{"adgroup_id", "age", "gender", "stat_time_day"}, tikTokParts, "adgroup_status"},
+		{"AUDIENCE", "AUCTION_ADGROUP", []string{"adgroup_id", "platform", "stat_time_day"}, tikTokParts, "adgroup_status"},
 	}
 )
 

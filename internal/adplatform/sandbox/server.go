@@ -44,7 +44,6 @@ type Server struct {
 	behaviors behaviorRules
 	// linkedInQuotas count the calls to LinkedIn.
 	linkedInQuotas linkedInQuotas
-	control        http.Handler
 	// googleOperations are the operations of Google Ads in the last day.
 	googleOperations googleOperations
 	control          http.Handler

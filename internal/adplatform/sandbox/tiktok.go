@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -23,32 +24,76 @@ func (tikTok) Hosts() []string { return []string{"business-api.tiktok.com"} }
 // Prefix implements Dialect.
 func (tikTok) Prefix() string { return "/tiktok" }
 
+// tikTokRoot is the path of the only version.
+const tikTokRoot = "/open_api/v1.3/"
+
 // Codes of answers.
 const (
-	tikTokForbidden = 40001
-	tikTokInvalid   = 40002
-	tikTokTooLarge  = 40067
-	tikTokThrottled = 40100
-	tikTokNoToken   = 40104
-	tikTokBadToken  = 40105
+	tikTokPartly           = 20001
+	tikTokForbidden        = 40001
+	tikTokInvalid          = 40002
+	tikTokTooManyIDs       = 40011
+	tikTokTooLarge         = 40067
+	tikTokThrottled        = 40100
+	tikTokNoToken          = 40104
+	tikTokBadToken         = 40105
+	tikTokBadCode          = 40110
+	tikTokAccountThrottled = 40133
+	tikTokMaintenance      = 60001
 )
 
-// tikTokCall is one call. account is nil if the call is not about one.
+// tikTokCodes are the codes of the switch return_code, with TikTok's
+// descriptions of them.
+var tikTokCodes = map[string]string{
+	"40001": "No permission to perform the related operation.",
+	"40006": "The specified API version is incompatible with the provided parameters.",
+	"40007": "The operation/object does not exist.",
+	"40016": "Requests made too frequently.",
+	"40051": "Invalid API version.",
+	"40102": "The access token has expired.",
+	"40106": "The core user is invalid.",
+	"40113": "The app has been blocked or does not exist.",
+	"40118": "The app or advertiser is not on the allowlist for accessing the feature.",
+	"40119": "Developer and advertisers do not belong to the same company.",
+	"40124": "The developer profile is not filled in and approved.",
+	"40125": "The developer doesn't have the permission.",
+	"40132": "Requests made too frequently for a certain field value.",
+	"40200": "Task error.",
+	"40201": "Task is not ready.",
+	"40202": "Write or update entity conflict.",
+	"40300": "The advertiser does not exist or has been deleted.",
+	"40301": "The advertiser cannot be matched.",
+	"40700": "Internal service validation error.",
+	"41000": "The client IP is on the banned country list.",
+	"41001": "The interface is offline.",
+	"50000": "System error",
+	"50002": "Error processing request on TikTok side. Please see error message for details.",
+	"51305": "Satellite service error.",
+}
+
+// tikTokCall is one call. account is the one that it is about, or the first of
+// its token.
 type tikTokCall struct {
 	*Call
 	w       http.ResponseWriter
 	r       *http.Request
 	query   url.Values
+	token   string
 	account *Account
+	kinds   map[*Campaign]tikTokKind
 }
 
-// tikTokError is the error of an answer.
+// tikTokError is the error of an answer. data is nil unless the call was partly
+// successful.
 type tikTokError struct {
 	code    int
 	message string
+	data    any
 }
 
-func tikTokRefusal(message string) *tikTokError { return &tikTokError{tikTokInvalid, message} }
+func tikTokRefusal(message string) *tikTokError {
+	return &tikTokError{code: tikTokInvalid, message: message}
+}
 
 // tikTokRoute is the operation of a path.
 type tikTokRoute struct {
@@ -59,16 +104,19 @@ type tikTokRoute struct {
 }
 
 var tikTokRoutes = map[string]tikTokRoute{
-	"oauth2/access_token/":      {http.MethodPost, true, false, (*tikTokCall).issueToken},
-	"oauth2/revoke_token/":      {http.MethodPost, true, false, (*tikTokCall).revokeToken},
-	"oauth2/advertiser/get/":    {http.MethodGet, false, true, (*tikTokCall).advertisers},
-	"advertiser/info/":          {http.MethodGet, false, true, (*tikTokCall).advertiser},
-	"campaign/get/":             {http.MethodGet, false, false, (*tikTokCall).campaigns},
-	"adgroup/get/":              {http.MethodGet, false, false, (*tikTokCall).groups},
-	"ad/get/":                   {http.MethodGet, false, false, (*tikTokCall).ads},
-	"dmp/custom_audience/list/": {http.MethodGet, false, false, (*tikTokCall).audiences},
-	"report/integrated/get/":    {http.MethodGet, false, false, (*tikTokCall).report},
-	"campaign/status/update/":   {http.MethodPost, false, true, (*tikTokCall).setStatus},
+	"oauth2/access_token/":               {http.MethodPost, true, false, (*tikTokCall).issueToken},
+	"oauth2/revoke_token/":               {http.MethodPost, true, false, (*tikTokCall).revokeToken},
+	"oauth2/advertiser/get/":             {http.MethodGet, false, true, (*tikTokCall).advertisers},
+	"advertiser/info/":                   {http.MethodGet, false, true, (*tikTokCall).advertiserDetails},
+	"campaign/get/":                      {http.MethodGet, false, false, (*tikTokCall).campaigns},
+	"smart_plus/campaign/get/":           {http.MethodGet, false, false, (*tikTokCall).smartCampaigns},
+	"gmv_max/campaign/get/":              {http.MethodGet, false, false, (*tikTokCall).gmvMaxCampaigns},
+	"adgroup/get/":                       {http.MethodGet, false, false, (*tikTokCall).groups},
+	"ad/get/":                            {http.MethodGet, false, false, (*tikTokCall).ads},
+	"dmp/custom_audience/list/":          {http.MethodGet, false, false, (*tikTokCall).audiences},
+	"report/integrated/get/":             {http.MethodGet, false, false, (*tikTokCall).report},
+	"campaign/status/update/":            {http.MethodPost, false, true, (*tikTokCall).setStatus},
+	"smart_plus/campaign/status/update/": {http.MethodPost, false, true, (*tikTokCall).setSmartStatus},
 }
 
 // Serve implements Dialect.
@@ -78,18 +126,21 @@ func (tikTok) Serve(s *Call, w http.ResponseWriter, r *http.Request) {
 		c.grantConsent()
 		return
 	}
-	path, current := strings.CutPrefix(r.URL.Path, "/open_api/v1.3/")
+	path, current := strings.CutPrefix(r.URL.Path, tikTokRoot)
 	route, known := tikTokRoutes[path]
 	if !current || !known || route.method != r.Method || s.Fault(FaultVersionSunset) {
 		http.NotFound(w, r)
 		return
 	}
 	data, refused := c.serve(route)
-	if refused != nil {
+	switch {
+	case refused != nil && refused.data != nil:
+		writeTikTok(w, s, refused.code, refused.message, refused.data)
+	case refused != nil:
 		writeTikTok(w, s, refused.code, refused.message, struct{}{})
-		return
+	default:
+		writeTikTok(w, s, 0, "OK", data)
 	}
-	writeTikTok(w, s, 0, "OK", data)
 }
 
 // serve answers a call after checking its token and account.
@@ -97,30 +148,51 @@ func (c *tikTokCall) serve(route tikTokRoute) (any, *tikTokError) {
 	if route.open {
 		return route.answer(c)
 	}
-	token := c.r.Header.Get("Access-Token")
-	if token == "" {
-		return nil, &tikTokError{tikTokNoToken, "Access token is null."}
+	c.token = c.r.Header.Get("Access-Token")
+	if c.token == "" {
+		return nil, &tikTokError{code: tikTokNoToken, message: "Access token is null, you should set it in http header with key Access-Token."}
 	}
-	account, err := c.Open(token)
+	first, err := c.Open(c.token)
 	if err != nil {
-		return nil, &tikTokError{tikTokBadToken, "Access token is incorrect or has been revoked."}
+		return nil, &tikTokError{code: tikTokBadToken, message: "Access token is incorrect or has been revoked."}
 	}
-	c.account = account
+	c.account = first
 	if !route.listed {
-		if refused := c.checkAccess(c.query.Get("advertiser_id")); refused != nil {
+		if refused := c.selectAccount(c.query.Get("advertiser_id")); refused != nil {
 			return nil, refused
 		}
 	}
 	return route.answer(c)
 }
 
-// checkAccess rejects other accounts, and a closed one.
-func (c *tikTokCall) checkAccess(advertiser string) *tikTokError {
+// selectAccount makes the call one about an account. It rejects those that the
+// token does not open, and a closed one.
+func (c *tikTokCall) selectAccount(id string) *tikTokError {
+	account, err := c.AccountByID(c.token, id)
+	if err != nil || account == nil {
+		return &tikTokError{code: tikTokForbidden, message: "No permission to operate advertiser " + id + "."}
+	}
+	c.account = account
+	return c.checkAccount(account)
+}
+
+// checkAccount returns the error that switches and faults give to all calls
+// about an account.
+func (c *tikTokCall) checkAccount(a *Account) *tikTokError {
+	code := c.Behavior(a, "return_code")
 	switch {
-	case advertiser != c.account.ID:
-		return &tikTokError{tikTokForbidden, "No permission to operate advertiser " + advertiser + "."}
 	case c.Fault(FaultAccountDisabled):
-		return &tikTokError{tikTokForbidden, "Advertiser " + advertiser + " is disabled."}
+		return &tikTokError{code: tikTokForbidden, message: "Advertiser " + a.ID + " is disabled."}
+	case c.Behaves(a, "maintenance_60001"):
+		return &tikTokError{code: tikTokMaintenance, message: "The system is in maintenance."}
+	case c.Behaves(a, "advertiser_throttle_40133"):
+		return &tikTokError{code: tikTokAccountThrottled, message: "Advertiser (" + a.ID + ")'s QPS (11) reaches QPS limit 10 for current path, request is temporarily restricted."}
+	case code != "":
+		n, err := strconv.Atoi(code)
+		if err != nil {
+			return tikTokRefusal("return_code is not a number.")
+		}
+		return &tikTokError{code: n, message: tikTokCodes[code]}
 	}
 	return nil
 }
@@ -146,107 +218,6 @@ func (tikTok) Throttle(w http.ResponseWriter, _ *http.Request, seconds int) {
 	writeTikTok(w, nil, tikTokThrottled, message, struct{}{})
 }
 
-// grantConsent grants consent at once.
-func (c *tikTokCall) grantConsent() {
-	to, err := url.Parse(c.query.Get("redirect_uri"))
-	if err != nil || to.Host == "" || c.query.Get("app_id") == "" {
-		http.Error(c.w, "app_id or redirect_uri is missing", http.StatusBadRequest)
-		return
-	}
-	code := c.Code()
-	query := to.Query()
-	query.Set("auth_code", code)
-	query.Set("code", code)
-	query.Set("state", c.query.Get("state"))
-	to.RawQuery = query.Encode()
-	http.Redirect(c.w, c.r, to.String(), http.StatusFound)
-}
-
-// readBody decodes the required members of a body.
-func (c *tikTokCall) readBody(out any) *tikTokError {
-	if err := json.UnmarshalRead(http.MaxBytesReader(c.w, c.r.Body, 1<<20), out); err != nil {
-		return tikTokRefusal("The body is not the JSON that it should be.")
-	}
-	return nil
-}
-
-// tikTokApp has the credentials of an app.
-type tikTokApp struct {
-	ID     string `json:"app_id"`
-	Secret string `json:"secret"`
-	Code   string `json:"auth_code"`
-	Access string `json:"access_token"`
-}
-
-func (a tikTokApp) check() *tikTokError {
-	if a.ID == "" || a.Secret == "" {
-		return tikTokRefusal("app_id and secret are required.")
-	}
-	return nil
-}
-
-func (c *tikTokCall) issueToken() (any, *tikTokError) {
-	var in tikTokApp
-	if refused := c.readBody(&in); refused != nil {
-		return nil, refused
-	}
-	if refused := in.check(); refused != nil {
-		return nil, refused
-	}
-	tokens, err := c.Exchange(in.Code)
-	if err != nil {
-		return nil, tikTokRefusal("auth_code is invalid, expired or used.")
-	}
-	account, err := c.Open(tokens.Access)
-	if err != nil {
-		return nil, tikTokRefusal("auth_code is for no advertiser.")
-	}
-	return map[string]any{"access_token": tokens.Access, "advertiser_ids": []string{account.ID}, "scope": []int{1, 2, 3, 4}}, nil
-}
-
-func (c *tikTokCall) revokeToken() (any, *tikTokError) {
-	var in tikTokApp
-	if refused := c.readBody(&in); refused != nil {
-		return nil, refused
-	}
-	if refused := in.check(); refused != nil {
-		return nil, refused
-	}
-	if _, err := c.Open(in.Access); err != nil {
-		return nil, &tikTokError{tikTokBadToken, "Access token is incorrect or has been revoked."}
-	}
-	c.Revoke(in.Access)
-	return struct{}{}, nil
-}
-
-func (c *tikTokCall) advertisers() (any, *tikTokError) {
-	if refused := (tikTokApp{ID: c.query.Get("app_id"), Secret: c.query.Get("secret")}).check(); refused != nil {
-		return nil, refused
-	}
-	return map[string]any{"list": []any{map[string]any{"advertiser_id": c.account.ID, "advertiser_name": c.account.Name}}}, nil
-}
-
-func (c *tikTokCall) advertiser() (any, *tikTokError) {
-	ids, err := parseTikTokList(c.query.Get("advertiser_ids"))
-	if err != nil || len(ids) == 0 || len(ids) > 100 {
-		return nil, tikTokRefusal("advertiser_ids must be a list of 1 to 100 ids.")
-	}
-	for _, id := range ids {
-		if id != c.account.ID {
-			return nil, &tikTokError{tikTokForbidden, "No permission to operate advertiser " + id + "."}
-		}
-	}
-	status := "STATUS_ENABLE"
-	if c.Fault(FaultAccountDisabled) {
-		status = "STATUS_DISABLE"
-	}
-	item, refused := c.selectFields(map[string]any{
-		"advertiser_id": c.account.ID, "name": c.account.Name, "currency": c.account.Set.Currency,
-		"timezone": c.account.Set.Timezone, "display_timezone": c.account.Set.Timezone, "status": status,
-	})
-	return map[string]any{"list": []any{item}}, refused
-}
-
 // selectFields returns the requested fields of an object.
 func (c *tikTokCall) selectFields(item map[string]any) (map[string]any, *tikTokError) {
 	asked, err := parseTikTokList(c.query.Get("fields"))
@@ -256,10 +227,11 @@ func (c *tikTokCall) selectFields(item map[string]any) (map[string]any, *tikTokE
 	if asked == nil {
 		return item, nil
 	}
+	null := tikTokNullFields[strings.TrimPrefix(c.r.URL.Path, tikTokRoot)]
 	kept := map[string]any{}
 	for _, name := range asked {
 		value, ok := item[name]
-		if !ok {
+		if !ok && !slices.Contains(null, name) {
 			return nil, tikTokRefusal("fields has no " + name + ".")
 		}
 		kept[name] = value
@@ -296,6 +268,9 @@ func (c *tikTokCall) page(total, most int, item func(i int) map[string]any) (any
 	}
 	if c.Fault(FaultDriftingTotal) {
 		total++
+	}
+	if c.Behaves(c.account, "total_drift") {
+		total += page - 1
 	}
 	info := map[string]any{"page": page, "page_size": size, "total_number": total, "total_page": pages}
 	return map[string]any{"list": shown, "page_info": info}, nil

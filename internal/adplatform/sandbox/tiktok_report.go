@@ -1,99 +1,222 @@
 package sandbox
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
 	"fanfare/internal/clock"
 	"fanfare/internal/fact"
-	"fanfare/internal/money"
 )
 
-// tikTokMaxDays is the largest number of days in a report.
-const tikTokMaxDays = 30
+// The largest numbers of days in a report: by day, and without days.
+const (
+	tikTokMaxDays      = 30
+	tikTokMaxTotalDays = 365
+)
 
-// tikTokMetrics maps metrics to measures.
-var tikTokMetrics = map[string]fact.Measure{
-	"impressions": fact.Impressions, "clicks": fact.Clicks, "spend": fact.Spend, "conversion": fact.Conversions, "total_purchase_value": fact.Revenue,
-	"engagements": fact.Engagements, "video_play_actions": fact.VideoViews, "video_views_p100": fact.VideoCompletions, "reach": fact.Reach,
+// tikTokConflict is TikTok's message for parameters that do not go together.
+const tikTokConflict = "Conflict occurs. The input params including metrics and dimensions have no relation."
+
+// tikTokLevels are the data levels without the type of service, with the
+// dimension of each and the level of its rows.
+var tikTokLevels = map[string]struct {
+	dimension string
+	rows      Level
+}{
+	"ADVERTISER": {"advertiser_id", ByAccount}, "CAMPAIGN": {"campaign_id", ByCampaign}, "ADGROUP": {"adgroup_id", ByAd}, "AD": {"ad_id", ByAd},
 }
 
-// tikTokAudienceMetrics are the metrics of reports by audience.
-var tikTokAudienceMetrics = []string{"impressions", "clicks", "spend", "conversion"}
+// tikTokBreakdowns maps dimensions of audiences to the level of their rows. All
+// other dimensions have one value.
+var tikTokBreakdowns = map[string]Level{"country_code": ByCountry, "age": ByAgeAndGender, "gender": ByAgeAndGender, "platform": ByDevice}
 
-// tikTokAttributes are metrics that are attributes of the row.
-var tikTokAttributes = []string{"campaign_id", "campaign_name", "adgroup_id", "adgroup_name", "ad_name"}
-
-// tikTokReports maps type, data level and dimensions besides the day to the
-// level of a report.
-var tikTokReports = map[string]Level{
-	"BASIC AUCTION_ADVERTISER advertiser_id":           ByAccount,
-	"BASIC AUCTION_CAMPAIGN campaign_id":               ByCampaign,
-	"BASIC AUCTION_ADGROUP adgroup_id":                 ByAd,
-	"BASIC AUCTION_AD ad_id":                           ByAd,
-	"AUDIENCE AUCTION_ADGROUP adgroup_id,country_code": ByCountry,
-	"AUDIENCE AUCTION_ADGROUP adgroup_id,age,gender":   ByAgeAndGender,
-	"AUDIENCE AUCTION_ADGROUP adgroup_id,platform":     ByDevice,
-}
+// tikTokSingles are dimensions in which all is one value.
+var tikTokSingles = map[string]string{"placement": "TikTok", "language": "en", "ac": "WIFI", "interest_category": "", "contextual_tag": "", "province_id": "", "dma_id": ""}
 
 var (
 	tikTokGenders = map[string]string{"female": "FEMALE", "male": "MALE"}
 	tikTokDevices = map[string]string{"mobile": "ANDROID", "tablet": "IPAD", "desktop": "PC"}
 )
 
-// tikTokQuery is a report request.
+// tikTokQuery is a report request. data is the data level without the service.
 type tikTokQuery struct {
-	level               Level
-	dimensions, metrics []string
-	first, last         clock.Date
+	report, service, data string
+	level                 Level
+	dimensions, metrics   []string
+	first, last           clock.Date
+	filter                tikTokReportFilter
 }
 
 func (c *tikTokCall) readReport() (q tikTokQuery, refused *tikTokError) {
+	q.report, q.service = c.query.Get("report_type"), cmp.Or(c.query.Get("service_type"), tikTokAuction)
+	service, data, _ := strings.Cut(c.query.Get("data_level"), "_")
+	level, known := tikTokLevels[data]
+	if !known || service != q.service || q.service == "RESERVATION" && q.report != "BASIC" {
+		return q, tikTokRefusal(tikTokConflict)
+	}
+	q.data, q.level = data, level.rows
+	if refused := c.readDimensions(&q, level.dimension); refused != nil {
+		return q, refused
+	}
 	var err error
-	if q.dimensions, err = parseTikTokList(c.query.Get("dimensions")); err != nil || !slices.Contains(q.dimensions, "stat_time_day") {
-		return q, tikTokRefusal("dimensions must be a list with stat_time_day.")
-	}
-	others := slices.Sorted(slices.Values(slices.DeleteFunc(slices.Clone(q.dimensions), func(name string) bool { return name == "stat_time_day" })))
-	kind := c.query.Get("report_type")
-	level, known := tikTokReports[kind+" "+c.query.Get("data_level")+" "+strings.Join(others, ",")]
-	if !known {
-		return q, tikTokRefusal("There is no report of this report_type, data_level and dimensions.")
-	}
-	q.level = level
-	if q.metrics, err = parseTikTokList(c.query.Get("metrics")); err != nil || len(q.metrics) == 0 {
+	if q.metrics, err = parseTikTokList(c.query.Get("metrics")); err != nil {
 		return q, tikTokRefusal("metrics must be a list.")
 	}
-	for _, name := range q.metrics {
-		_, number := tikTokMetrics[name]
-		if number && kind == "AUDIENCE" {
-			number = slices.Contains(tikTokAudienceMetrics, name)
+	if q.metrics == nil {
+		q.metrics = []string{"spend", "impressions"}
+	}
+	if refused := checkTikTokMetrics(q.metrics, q.report, c.Behavior(c.account, "metric_removed")); refused != nil {
+		return q, refused
+	}
+	if q.filter, refused = c.readReportFilter(); refused != nil {
+		return q, refused
+	}
+	return q, c.readDays(&q)
+}
+
+// readDimensions reads the dimensions: at most the one of the data level, and
+// those of one breakdown.
+func (c *tikTokCall) readDimensions(q *tikTokQuery, own string) *tikTokError {
+	var err error
+	if q.dimensions, err = parseTikTokList(c.query.Get("dimensions")); err != nil || len(q.dimensions) == 0 {
+		return tikTokRefusal("dimensions must be a list.")
+	}
+	broken := false
+	for _, name := range q.dimensions {
+		level, breakdown := tikTokBreakdowns[name]
+		_, single := tikTokSingles[name]
+		switch {
+		case name == "stat_time_day" || name == own:
+		case breakdown && q.report == "BASIC" && name != "country_code", single && q.report != "AUDIENCE":
+			return tikTokRefusal(tikTokConflict)
+		case breakdown && (q.data == "AD" || broken && level != q.level):
+			return tikTokRefusal(tikTokConflict)
+		case breakdown:
+			q.level, broken = level, true
+		case single:
+		default:
+			return tikTokRefusal("dimensions: " + name + " is not supported in this report.")
 		}
-		if !number && !slices.Contains(tikTokAttributes, name) {
-			return q, tikTokRefusal("metrics: " + name + " is not supported in this report.")
+	}
+	return nil
+}
+
+// readDays reads the days. A lifetime has no days.
+func (c *tikTokCall) readDays(q *tikTokQuery) *tikTokError {
+	byDay := slices.Contains(q.dimensions, "stat_time_day")
+	if c.query.Get("query_lifetime") == "true" {
+		if byDay || q.report != "BASIC" {
+			return tikTokRefusal("Breakdown by time or audience is not supported when querying for lifetime metrics.")
 		}
+		q.first, q.last = c.account.First, c.Today(c.account)
+		return nil
+	}
+	most := clock.Date(tikTokMaxTotalDays)
+	if byDay {
+		most = tikTokMaxDays
 	}
 	first, ok := clock.ParseDate(c.query.Get("start_date"))
 	last, also := clock.ParseDate(c.query.Get("end_date"))
-	if !ok || !also || last < first || last-first >= tikTokMaxDays {
-		return q, tikTokRefusal("start_date and end_date must be days, with at most " + strconv.Itoa(tikTokMaxDays) + " from one to the other.")
+	if !ok || !also || last < first || last-first >= most {
+		return tikTokRefusal("start_date and end_date must be days, with at most " + strconv.Itoa(int(most)) + " from one to the other.")
 	}
 	q.first, q.last = first, last
-	return q, nil
+	return nil
 }
 
 func (c *tikTokCall) report() (any, *tikTokError) {
+	if kind := c.query.Get("report_type"); kind == "PLAYABLE_MATERIAL" || kind == "CATALOG" {
+		// The account has neither playable ads nor a catalog.
+		return c.page(0, 1000, nil)
+	}
 	q, refused := c.readReport()
 	if refused != nil {
 		return nil, refused
 	}
-	if c.Fault(FaultTooLarge) {
-		return nil, &tikTokError{tikTokTooLarge, "The amount of data is too large, please narrow the time range."}
+	ofReservation := c.Behavior(c.account, "reservation_spend") == "account"
+	if q.service == "RESERVATION" && !ofReservation {
+		return nil, tikTokRefusal(tikTokConflict)
+	}
+	part := c.reportAccount(&q)
+	if q.service == tikTokAuction && ofReservation {
+		part.Campaigns = nil
+	}
+	if c.Fault(FaultTooLarge) || c.tooLarge(&q, part) {
+		return nil, &tikTokError{code: tikTokTooLarge, message: "The amount of data is too large, please narrow the time range."}
+	}
+	rows := c.reportRows(&q, part)
+	if field := c.query.Get("order_field"); field != "" {
+		if refused := c.sortRows(rows, &q, field); refused != nil {
+			return nil, refused
+		}
+	}
+	answer, refused := c.page(len(rows), 1000, func(i int) map[string]any {
+		return map[string]any{"dimensions": c.cellTexts(&rows[i], q.dimensions), "metrics": c.cellTexts(&rows[i], q.metrics)}
+	})
+	if whole, ok := answer.(map[string]any); ok && c.query.Get("enable_total_metrics") == "true" && q.report == "BASIC" {
+		whole["total_metrics"] = c.cellTexts(c.totalRow(rows), q.metrics)
+	}
+	return answer, refused
+}
+
+// tooLarge reports whether a report covers more days of campaigns than the
+// switch allows.
+func (c *tikTokCall) tooLarge(q *tikTokQuery, part *Account) bool {
+	most, err := strconv.Atoi(c.Behavior(c.account, "too_large_40067"))
+	return err == nil && q.data != "ADVERTISER" && len(part.Campaigns)*int(q.last-q.first+1) > most
+}
+
+// reportAccount returns the account with only the campaigns that a report is
+// about.
+func (c *tikTokCall) reportAccount(q *tikTokQuery) *Account {
+	part := *c.account
+	part.Campaigns = nil
+	for _, x := range c.account.Campaigns {
+		kind := c.kindOf(x)
+		// A report of the whole account has all ways of buying and no status.
+		buying, hidden := tikTokAuction, kind.deleted
+		switch q.data {
+		case "ADVERTISER":
+			buying, hidden = "", false
+		case "CAMPAIGN":
+			hidden = hidden && !q.filter.showsDeleted("campaign_status")
+		case "ADGROUP":
+			hidden = hidden && !q.filter.showsDeleted("adgroup_status")
+		case "AD":
+			hidden = false // decided for each ad
+		}
+		if q.service == "RESERVATION" || q.report == "TT_SHOP" {
+			buying = ""
+		}
+		if !hidden && kind.gmvMax == (q.report == "TT_SHOP") && q.filter.has("campaign_ids", x.ID, "") &&
+			q.filter.has("buying_type", kind.buying, buying) && q.filter.has("campaign_system_origins", kind.origin, tikTokPlatform) {
+			part.Campaigns = append(part.Campaigns, x)
+		}
+	}
+	return &part
+}
+
+// reportRows returns the rows of a report, added up by its dimensions.
+func (c *tikTokCall) reportRows(q *tikTokQuery, part *Account) []Row {
+	level := q.level
+	shown := c.recentAds(q, part)
+	if shown != nil && level == ByCampaign {
+		level = ByAd
 	}
 	rows, at := []Row{}, map[string]int{}
-	for row := range c.Rows(c.account, q.level, q.first, q.last) {
+	for row := range c.Rows(part, level, q.first, q.last) {
+		if !c.rowShown(q, &row, shown) {
+			continue
+		}
+		if level != q.level {
+			row.Group, row.Ad = nil, nil
+		}
 		key := ""
-		if row.Campaign != nil {
+		// Rows without an ad have no ad group, in every campaign.
+		if row.Campaign != nil && slices.Contains(q.dimensions, "adgroup_id") {
 			key = row.Campaign.ID
 		}
 		for _, name := range q.dimensions {
@@ -106,9 +229,84 @@ func (c *tikTokCall) report() (any, *tikTokError) {
 		at[key] = len(rows)
 		rows = append(rows, row)
 	}
-	return c.page(len(rows), 1000, func(i int) map[string]any {
-		return map[string]any{"dimensions": c.cellTexts(&rows[i], q.dimensions), "metrics": c.cellTexts(&rows[i], q.metrics)}
+	return rows
+}
+
+// rowShown reports whether conditions on groups and ads, and the largest number
+// of ads, allow a row.
+func (c *tikTokCall) rowShown(q *tikTokQuery, row *Row, shown map[*Ad]bool) bool {
+	if row.Group == nil {
+		return shown == nil && q.filter["adgroup_ids"] == nil && q.filter["ad_ids"] == nil
+	}
+	if !q.filter.has("adgroup_ids", row.Group.ID, "") {
+		return false
+	}
+	if row.Ad == nil {
+		return shown == nil || slices.ContainsFunc(row.Group.Ads, func(ad *Ad) bool { return shown[ad] })
+	}
+	hidden := q.data == "AD" && c.adDeleted(row.Ad) && !q.filter.showsDeleted("ad_status")
+	return !hidden && q.filter.has("ad_ids", row.Ad.ID, "") && (shown == nil || shown[row.Ad])
+}
+
+// recentAds returns the ads of a report if there are more than TikTok reports
+// at once: only the latest. It returns nil if there are not.
+func (c *tikTokCall) recentAds(q *tikTokQuery, part *Account) map[*Ad]bool {
+	most, err := strconv.Atoi(c.Behavior(c.account, "cap_10000_ads"))
+	if err != nil || q.data == "ADVERTISER" {
+		return nil
+	}
+	ads := []*Ad{}
+	for _, x := range part.Campaigns {
+		for _, g := range x.Groups {
+			if q.filter.has("adgroup_ids", g.ID, "") {
+				ads = append(ads, g.Ads...)
+			}
+		}
+	}
+	if len(ads) <= most {
+		return nil
+	}
+	c.w.Header().Set("X-Tt-Ads-Throttle", "Number of ad ids is equal or more than 20k, only return the top 20k id's results, sorting by create time desc order.")
+	return maps.Collect(func(yield func(*Ad, bool) bool) {
+		for _, ad := range ads[len(ads)-most:] {
+			if !yield(ad, true) {
+				return
+			}
+		}
 	})
+}
+
+// sortRows sorts rows by a metric, the largest first unless the call says ASC.
+func (c *tikTokCall) sortRows(rows []Row, q *tikTokQuery, field string) *tikTokError {
+	if slices.Contains(tikTokAttributes, field) {
+		return tikTokRefusal("order_field: " + field + " does not support sorting.")
+	}
+	if refused := checkTikTokMetrics([]string{field}, q.report, ""); refused != nil {
+		return refused
+	}
+	slices.SortStableFunc(rows, func(a, b Row) int {
+		// Unknown numbers sort as zero.
+		x, _ := strconv.ParseFloat(c.metricText(&a, field), 64)
+		y, _ := strconv.ParseFloat(c.metricText(&b, field), 64)
+		if c.query.Get("order_type") == "ASC" {
+			return cmp.Compare(x, y)
+		}
+		return cmp.Compare(y, x)
+	})
+	return nil
+}
+
+// totalRow returns the sum of all rows.
+func (c *tikTokCall) totalRow(rows []Row) *Row {
+	whole := &Row{}
+	for i := range rows {
+		if i == 0 {
+			whole.Values = rows[0].Values
+			continue
+		}
+		whole.Values = addValues(whole.Values, rows[i].Values)
+	}
+	return whole
 }
 
 // cellTexts returns dimensions or metrics of a row, by name.
@@ -139,56 +337,26 @@ func (c *tikTokCall) cellText(row *Row, name string) string {
 	switch name {
 	case "stat_time_day":
 		text = row.Date.String() + " 00:00:00"
-	case "advertiser_id":
-		text = c.account.ID
 	case "country_code":
 		text = row.Country
 	case "age":
 		text = tikTokAge(row.AgeRange)
 	case "gender":
-		if text = tikTokGenders[row.Gender]; text == "" {
-			text = "NONE"
-		}
+		text = cmp.Or(tikTokGenders[row.Gender], "NONE")
 	case "platform":
-		if text = tikTokDevices[row.Device]; text == "" {
-			text = "OTHERS"
-		}
+		text = cmp.Or(tikTokDevices[row.Device], "OTHERS")
 	default:
-		text = rowText(row, name)
+		single, one := tikTokSingles[name]
+		switch {
+		case one:
+			text = single
+		case slices.Contains(tikTokAttributes, name):
+			text = c.attributeText(row, name)
+		default:
+			text = c.metricText(row, name)
+		}
 	}
-	if text == "" {
-		return "-"
-	}
-	return text
-}
-
-// rowText returns an attribute or a metric of a row.
-func rowText(row *Row, name string) string {
-	switch {
-	case row.Campaign != nil && name == "campaign_id":
-		return row.Campaign.ID
-	case row.Campaign != nil && name == "campaign_name":
-		return row.Campaign.Name
-	case row.Group != nil && name == "adgroup_id":
-		return row.Group.ID
-	case row.Group != nil && name == "adgroup_name":
-		return row.Group.Name
-	case row.Ad != nil && name == "ad_id":
-		return row.Ad.ID
-	case row.Ad != nil && name == "ad_name":
-		return row.Ad.Name
-	}
-	m, number := tikTokMetrics[name]
-	n, known := row.Values.Get(m)
-	switch {
-	case !number || !known:
-		return ""
-	case m.Money():
-		return money.Amount{Micros: n, Digits: 2}.String()
-	case m.Scaled():
-		return strconv.FormatInt(n/million, 10)
-	}
-	return strconv.FormatInt(n, 10)
+	return cmp.Or(text, "-")
 }
 
 // tikTokAge returns an age group; all from 55 on are one.

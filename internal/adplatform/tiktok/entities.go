@@ -1,10 +1,10 @@
 package tiktok
 
 import (
-	"cmp"
 	"context"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 
@@ -12,22 +12,22 @@ import (
 	"fanfare/internal/connection"
 )
 
-// statusEnabled is the operation_status of an object that delivers unless
-// TikTok has another reason.
-const statusEnabled = "ENABLE"
-
-// statusDisabled and statusFrozen are the values of operation_status in which a
-// campaign does not deliver. A frozen one has ended permanently.
+// Values of filters. TikTok leaves TopView ads, and posts that were promoted in
+// TikTok's app, out of lists and reports unless they are asked for, each alone.
 const (
-	statusDisabled = "DISABLE"
-	statusFrozen   = "FROZEN"
+	buyingAuction  = "AUCTION"
+	buyingReach    = "RESERVATION_RF"
+	buyingTopView  = "RESERVATION_TOP_VIEW"
+	originPlatform = "TT_ADS_PLATFORM"
+	originPromote  = "PROMOTE"
 )
 
 type campaign struct {
-	ID      string `json:"campaign_id"`
-	Account string `json:"advertiser_id"`
-	Name    string `json:"campaign_name"`
-	Status  string `json:"operation_status"`
+	ID        string `json:"campaign_id"`
+	Account   string `json:"advertiser_id"`
+	Name      string `json:"campaign_name"`
+	Status    string `json:"operation_status"`
+	Secondary string `json:"secondary_status"`
 }
 
 type group struct {
@@ -36,10 +36,11 @@ type group struct {
 }
 
 type ad struct {
-	ID     string `json:"ad_id"`
-	Name   string `json:"ad_name"`
-	Status string `json:"operation_status"`
-	URL    string `json:"landing_page_url"`
+	ID        string `json:"ad_id"`
+	Name      string `json:"ad_name"`
+	Status    string `json:"operation_status"`
+	Secondary string `json:"secondary_status"`
+	URL       string `json:"landing_page_url"`
 }
 
 type audience struct {
@@ -48,21 +49,48 @@ type audience struct {
 	Size *int64 `json:"cover_num"`
 }
 
+// Fields of the lists.
+var (
+	campaignFields = []string{"campaign_id", "campaign_name", "operation_status", "secondary_status"}
+	groupFields    = []string{"adgroup_id", "audience_ids"}
+	adFields       = []string{"ad_id", "ad_name", "operation_status", "secondary_status", "landing_page_url"}
+)
+
+// listFilter is the filtering of a list. Secondary asks for deleted objects,
+// which lists leave out.
+type listFilter struct {
+	CampaignIDs []string `json:"campaign_ids,omitzero"`
+	BuyingTypes []string `json:"buying_types,omitzero"`
+	Origins     []string `json:"campaign_system_origins,omitzero"`
+	Secondary   string   `json:"secondary_status,omitzero"`
+}
+
+// query returns the parameters of a list with the filter.
+func (f listFilter) query(fields []string) url.Values {
+	q := url.Values{"fields": {jsonList(fields)}}
+	// Encoding fails only for invalid UTF-8, which TikTok does not send.
+	if b, err := json.Marshal(f); err == nil && string(b) != "{}" {
+		q.Set("filtering", string(b))
+	}
+	return q
+}
+
 // Entities implements connection.Client.
 //
 // Choice: an ad group with several audiences counts as one without, because
 // TikTok does not report the metrics of each.
 func (c *Client) Entities(ctx context.Context, cr connection.Credentials, account string) (*connection.Entities, error) {
 	access := cr.Access.Reveal()
-	campaigns, err := readList(ctx, c, access, account, "/campaign/get/", fieldsQuery("campaign_id", "campaign_name", "operation_status"), 1000, func(x campaign) string { return x.ID })
+	campaigns, err := readAllKinds(ctx, c, access, account, "/campaign/get/", campaignFields, "CAMPAIGN_STATUS_ALL", func(x campaign) string { return x.ID })
 	if err != nil {
 		return nil, err
 	}
-	groups, err := readList(ctx, c, access, account, "/adgroup/get/", fieldsQuery("adgroup_id", "audience_ids"), 1000, func(x group) string { return x.ID })
+	// Neither TopView ads nor promoted posts have custom audiences.
+	groups, err := readList(ctx, c, access, account, "/adgroup/get/", listFilter{Secondary: "ADGROUP_STATUS_ALL"}.query(groupFields), 1000, func(x group) string { return x.ID })
 	if err != nil {
 		return nil, err
 	}
-	ads, err := readList(ctx, c, access, account, "/ad/get/", fieldsQuery("ad_id", "ad_name", "operation_status", "landing_page_url"), 1000, func(x ad) string { return x.ID })
+	ads, err := readAllKinds(ctx, c, access, account, "/ad/get/", adFields, "AD_STATUS_ALL", func(x ad) string { return x.ID })
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +100,7 @@ func (c *Client) Entities(ctx context.Context, cr connection.Credentials, accoun
 	}
 	found := &connection.Entities{Groups: map[string]string{}}
 	for _, x := range campaigns {
-		found.Campaigns = append(found.Campaigns, connection.Entity{External: x.ID, Name: x.Name, Status: x.Status, Runs: x.Status == statusEnabled, Channel: channel})
+		found.Campaigns = append(found.Campaigns, connection.Entity{External: x.ID, Name: x.Name, Status: x.Status, Runs: runs(x.Status, x.Secondary), Channel: channel})
 	}
 	for _, x := range groups {
 		if len(x.Audiences) == 1 {
@@ -80,7 +108,7 @@ func (c *Client) Entities(ctx context.Context, cr connection.Credentials, accoun
 		}
 	}
 	for _, x := range ads {
-		found.Ads = append(found.Ads, connection.Entity{External: x.ID, Name: x.Name, Status: x.Status, Runs: x.Status == statusEnabled, Channel: channel, URL: x.URL})
+		found.Ads = append(found.Ads, connection.Entity{External: x.ID, Name: x.Name, Status: x.Status, Runs: runs(x.Status, x.Secondary), Channel: channel, URL: x.URL})
 	}
 	for _, x := range audiences {
 		found.Audiences = append(found.Audiences, connection.Entity{External: x.ID, Name: x.Name, Size: x.Size})
@@ -88,63 +116,71 @@ func (c *Client) Entities(ctx context.Context, cr connection.Credentials, accoun
 	return found, nil
 }
 
-func fieldsQuery(names ...string) url.Values { return url.Values{"fields": {jsonList(names)}} }
+// runs reports whether an object delivers by its two statuses. The second tells
+// that it is deleted.
+func runs(operation, secondary string) bool {
+	return operation == statusEnabled && !strings.HasSuffix(secondary, "_DELETE")
+}
 
-// readList reads all objects of one kind of an account.
-func readList[T any](ctx context.Context, c *Client, access, account, path string, query url.Values, size int, id func(T) string) ([]T, error) {
-	query.Set("advertiser_id", account)
-	found, seen := []T{}, map[string]bool{}
-	total, err := readPages(ctx, c, access, transport.Call{Method: http.MethodGet, Path: path, Query: query, Account: account}, size, func(page []T) error {
-		for _, x := range page {
+// readAllKinds reads a list of all objects of an account: deleted ones too, of
+// all ways of buying.
+//
+// Choice: a refusal of one of the special lists counts as an empty one, because
+// accounts without such ads may not be allowed to ask. Their metrics are not
+// lost by that: reports ask by themselves and carry the names.
+func readAllKinds[T any](ctx context.Context, c *Client, access, account, path string, fields []string, all string, id func(T) string) ([]T, error) {
+	found, err := readList(ctx, c, access, account, path, listFilter{Secondary: all}.query(fields), 1000, id)
+	if err != nil {
+		return nil, err
+	}
+	seen := map[string]bool{}
+	for _, x := range found {
+		seen[id(x)] = true
+	}
+	for _, special := range []listFilter{{BuyingTypes: []string{buyingTopView}, Secondary: all}, {Origins: []string{originPromote}, Secondary: all}} {
+		more, err := readList(ctx, c, access, account, path, special.query(fields), 1000, id)
+		if err != nil && !isRefusal(err) {
+			return nil, err
+		}
+		for _, x := range more {
 			if !seen[id(x)] {
 				seen[id(x)] = true
 				found = append(found, x)
 			}
 		}
-		return nil
-	})
-	if err == nil && len(found) != total {
-		err = reportChanged("The list has more or fewer entries than TikTok says.")
 	}
-	return found, err
+	return found, nil
 }
 
-// Status implements connection.Client.
-func (c *Client) Status(ctx context.Context, cr connection.Credentials, account, id string) (connection.Observed, error) {
-	only, err := json.Marshal(map[string][]string{"campaign_ids": {id}})
-	if err != nil {
-		return connection.Observed{}, &connection.Error{Class: connection.Refused, Code: "invalid_id", Message: "The campaign's id is not text."}
-	}
-	query := fieldsQuery("campaign_id", "campaign_name", "operation_status")
+// readList reads all objects of one list of an account. It reads it again if
+// the number of objects is not the one that TikTok names.
+func readList[T any](ctx context.Context, c *Client, access, account, path string, query url.Values, size int, id func(T) string) ([]T, error) {
 	query.Set("advertiser_id", account)
-	query.Set("filtering", string(only))
-	got, err := callAPI[listPage[campaign]](ctx, c, cr.Access.Reveal(), transport.Call{Method: http.MethodGet, Path: "/campaign/get/", Query: query, Account: account, Urgent: true})
-	if err != nil {
-		return connection.Observed{}, err
+	call := transport.Call{Method: http.MethodGet, Path: path, Query: query, Account: account}
+	for attempt := 1; ; attempt++ {
+		found, seen, totals := []T{}, map[string]bool{}, []int{}
+		err := readPages(ctx, c, access, call, size, func(page *listPage[T], _ http.Header) error {
+			totals = append(totals, page.PageInfo.TotalNumber)
+			for _, x := range page.List {
+				if !seen[id(x)] {
+					seen[id(x)] = true
+					found = append(found, x)
+				}
+			}
+			return nil
+		})
+		first, last := totals[:min(1, len(totals))], totals[max(0, len(totals)-1):]
+		switch n := len(found); {
+		case err != nil:
+			return nil, err
+		case n == last[0] && n == first[0]:
+			return found, nil
+		case attempt < maxReads:
+		case n == last[0] || n == first[0]:
+			// The number changed while the list was read, each time.
+			return found, nil
+		default:
+			return nil, reportChanged("The list has more or fewer entries than TikTok says.")
+		}
 	}
-	switch {
-	case got.List == nil:
-		return connection.Observed{}, transport.Contradiction("TikTok's answer has no list of campaigns.")
-	case len(got.List) == 0:
-		return connection.Observed{}, &connection.Error{Class: connection.Gone, Code: "campaign_gone", Message: "The account has no such campaign any more."}
-	case len(got.List) > 1 || got.List[0].ID != id:
-		return connection.Observed{}, transport.Contradiction("TikTok reports other campaigns than the one that was asked for.")
-	case cmp.Or(got.List[0].Account, account) != account:
-		return connection.Observed{}, transport.Contradiction("TikTok reports the campaign in another account.")
-	}
-	status := got.List[0].Status
-	return connection.Observed{Status: status, Runs: status == statusEnabled, Stopped: status == statusDisabled || status == statusFrozen}, nil
-}
-
-// SetStatus implements connection.Client.
-func (c *Client) SetStatus(ctx context.Context, cr connection.Credentials, account, id string, run bool) error {
-	status := statusDisabled
-	if run {
-		status = statusEnabled
-	}
-	_, err := callAPI[struct{}](ctx, c, cr.Access.Reveal(), transport.Call{
-		Method: http.MethodPost, Path: "/campaign/status/update/", Account: account, Urgent: true,
-		JSON: map[string]any{"advertiser_id": account, "campaign_ids": []string{id}, "operation_status": status},
-	})
-	return err
 }

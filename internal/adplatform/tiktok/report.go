@@ -3,119 +3,122 @@ package tiktok
 import (
 	"cmp"
 	"context"
-	"net/http"
-	"net/url"
 	"slices"
-	"strings"
 
-	"fanfare/internal/adplatform/transport"
-	"fanfare/internal/clock"
 	"fanfare/internal/connection"
 	"fanfare/internal/fact"
 )
 
 // levelQuery is how a level is requested.
 type levelQuery struct {
-	report, level string
+	// data is the data level without the type of service.
+	report, data string
 	// dimensions separate rows, besides the day.
 	dimensions []string
 	// attributes are other values of a row, which TikTok lists among the
-	// metrics.
+	// metrics. Deleted campaigns and ads have their names there.
 	attributes []string
-	metrics    []metricField
+	// status is the condition that leaves out deleted objects unless it is set.
+	status string
 }
 
-// metricField is a metric of TikTok and the measure of facts that it becomes.
-type metricField struct {
-	metric  string
-	measure fact.Measure
-}
-
-var (
-	// audienceMetrics are the metrics of every report, allMetrics those of
-	// reports by campaign and ad. Reports by audience refuse the others.
-	audienceMetrics = []metricField{{"impressions", fact.Impressions}, {"clicks", fact.Clicks}, {"spend", fact.Spend}, {"conversion", fact.Conversions}}
-	allMetrics      = slices.Concat(audienceMetrics, []metricField{
-		{"total_purchase_value", fact.Revenue},
-		{"engagements", fact.Engagements},
-		{"video_play_actions", fact.VideoViews},
-		{"video_views_p100", fact.VideoCompletions},
-		{"reach", fact.Reach},
-	})
+const (
+	basicReport    = "BASIC"
+	audienceReport = "AUDIENCE"
+	wholeAccount   = "ADVERTISER"
 )
 
 var levelQueries = map[connection.Level]levelQuery{
-	connection.LevelAccount:     {"BASIC", "AUCTION_ADVERTISER", []string{"advertiser_id"}, nil, allMetrics},
-	connection.LevelCampaign:    {"BASIC", "AUCTION_CAMPAIGN", []string{"campaign_id"}, nil, allMetrics},
-	connection.LevelAd:          {"BASIC", "AUCTION_AD", []string{"ad_id"}, []string{"campaign_id", "adgroup_id"}, allMetrics},
-	connection.LevelGeo:         {"AUDIENCE", "AUCTION_ADGROUP", []string{"adgroup_id", "country_code"}, []string{"campaign_id"}, audienceMetrics},
-	connection.LevelDemographic: {"AUDIENCE", "AUCTION_ADGROUP", []string{"adgroup_id", "age", "gender"}, []string{"campaign_id"}, audienceMetrics},
-	connection.LevelDevice:      {"AUDIENCE", "AUCTION_ADGROUP", []string{"adgroup_id", "platform"}, []string{"campaign_id"}, audienceMetrics},
+	connection.LevelAccount:     {basicReport, wholeAccount, []string{"advertiser_id"}, nil, ""},
+	connection.LevelCampaign:    {basicReport, "CAMPAIGN", []string{"campaign_id"}, []string{"campaign_name"}, "campaign_status"},
+	connection.LevelAd:          {basicReport, "AD", []string{"ad_id"}, []string{"campaign_id", "campaign_name", "adgroup_id", "ad_name"}, "ad_status"},
+	connection.LevelGeo:         {audienceReport, "ADGROUP", []string{"adgroup_id", "country_code"}, []string{"campaign_id", "campaign_name"}, "adgroup_status"},
+	connection.LevelDemographic: {audienceReport, "ADGROUP", []string{"adgroup_id", "age", "gender"}, []string{"campaign_id", "campaign_name"}, "adgroup_status"},
+	connection.LevelDevice:      {audienceReport, "ADGROUP", []string{"adgroup_id", "platform"}, []string{"campaign_id", "campaign_name"}, "adgroup_status"},
 }
 
-var (
-	ages = map[string]string{
-		"AGE_13_17": "13-17", "AGE_18_24": "18-24", "AGE_25_34": "25-34", "AGE_35_44": "35-44", "AGE_45_54": "45-54",
+// reportPart is a part of an account's ads that TikTok reports separately.
+type reportPart struct {
+	name    string
+	service string
+	// conditions select the ads.
+	conditions []condition
+}
+
+// reportParts returns the parts of a report. A report of the whole account has
+// all ways of buying.
+func reportParts(data string) []reportPart {
+	promoted := reportPart{"promoted posts", buyingAuction, []condition{in("campaign_system_origins", originPromote)}}
+	if data == wholeAccount {
+		return []reportPart{{"ads", buyingAuction, nil}, promoted}
 	}
-	genders = map[string]string{"FEMALE": "female", "MALE": "male"}
-	devices = map[string]string{"ANDROID": "mobile", "IPHONE": "mobile", "IPAD": "tablet", "PC": "desktop", "OTHERS": "other"}
-)
-
-// Choice: TikTok's oldest age group is 55 and older, which is not an age range
-// of facts. It becomes unknown.
-const unknown = "unknown"
-
-// missingValue is the value of a dimension or metric that TikTok does not know.
-const missingValue = "-"
-
-// reportItem is one row of a report.
-type reportItem struct {
-	Dimensions map[string]string `json:"dimensions"`
-	Metrics    map[string]string `json:"metrics"`
+	return []reportPart{
+		{"ads", buyingAuction, []condition{in("buying_type", buyingAuction, buyingReach)}},
+		{"TopView ads", buyingAuction, []condition{in("buying_type", buyingTopView)}},
+		promoted,
+	}
 }
 
-// Report implements connection.Client. It passes on rows of a breakdown at the
-// end, when all ad groups have been added up, and other rows page by page.
+// reservationPart is all of an account that only books ads in advance. The
+// metrics that exist for it are not documented beyond the basic ones.
+var reservationPart = reportPart{"reserved ads", "RESERVATION", nil}
+
+// Report implements connection.Client. It passes on the rows at the end, because
+// pages that contradict each other are read again.
 func (c *Client) Report(ctx context.Context, cr connection.Credentials, q connection.Report, each func([]fact.Row) error) error {
-	r := newReportReader(q)
-	total, err := readPages(ctx, c, cr.Access.Reveal(), r.reportCall(q), 1000, func(page []reportItem) error {
-		for _, it := range page {
-			if err := r.addItem(it); err != nil {
-				return err
-			}
-		}
-		if r.family != fact.Base {
-			return nil
-		}
-		return r.flush(each)
-	})
-	if err != nil {
+	r := newReportReader(c, cr, q)
+	if r.report == audienceReport && len(q.Conversions) > 0 {
+		q.AddNote(r.note(connection.NoteNotIncluded, fact.Conversions, nil, "TikTok does not break down the chosen conversion events by country, age or device. The breakdown has no conversions."))
+	}
+	if err := r.readParts(ctx); err != nil {
 		return err
 	}
-	if len(r.seen) != total {
-		return reportChanged("The report has more or fewer rows than TikTok says.")
+	if q.Level == connection.LevelCampaign {
+		r.noteSKAN()
+		if err := r.noteGMVMax(ctx); err != nil {
+			return err
+		}
 	}
-	return r.flush(each)
+	for some := range slices.Chunk(r.rows, 1000) {
+		if err := each(some); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// reportReader converts the pages of a report to rows.
+// reportReader reads a report.
 type reportReader struct {
 	levelQuery
+	client *Client
+	access string
+	q      connection.Report
 	family fact.Family
+	fields []metricField
 	// names are those of campaigns, ads and audiences; groups are the audiences
 	// of ad groups.
 	names, groups map[string]string
-	// seen are the values of the rows so far, by TikTok's key.
-	seen map[string]fact.Values
+	// seen are the keys of all rows so far.
+	seen map[string]bool
 	rows []fact.Row
-	// rowIndex is the index in rows of each key that is added up.
+	// skan is the number of conversions of skanMetric, if it is asked for.
+	skan int64
+	// rowIndex is the index in rows of each row that is added up, without its
+	// values.
 	rowIndex map[fact.Row]int
 }
 
-// newReportReader returns a reader. Without entities its rows have only ids and
-// no audiences.
-func newReportReader(q connection.Report) *reportReader {
-	r := &reportReader{levelQuery: levelQueries[q.Level], family: connection.Families[q.Level], names: map[string]string{}, seen: map[string]fact.Values{}, rowIndex: map[fact.Row]int{}}
+// newReportReader returns a reader. Without entities its rows have the names of
+// the report and no audiences.
+func newReportReader(c *Client, cr connection.Credentials, q connection.Report) *reportReader {
+	level := levelQueries[q.Level]
+	r := &reportReader{
+		levelQuery: level, client: c, access: cr.Access.Reveal(), q: q, family: connection.Families[q.Level], fields: reportMetrics(level.report == audienceReport, q.Conversions),
+		names: map[string]string{}, seen: map[string]bool{}, rowIndex: map[fact.Row]int{},
+	}
+	if q.Level == connection.LevelCampaign && len(q.Conversions) == 0 {
+		r.attributes = append(slices.Clone(r.attributes), skanMetric)
+	}
 	if q.Entities == nil {
 		return r
 	}
@@ -128,115 +131,111 @@ func newReportReader(q connection.Report) *reportReader {
 	return r
 }
 
-// reportCall returns the call of the report.
-func (r *reportReader) reportCall(q connection.Report) transport.Call {
-	metrics := slices.Clone(r.attributes)
-	for _, f := range r.metrics {
-		metrics = append(metrics, f.metric)
-	}
-	return transport.Call{Method: http.MethodGet, Path: "/report/integrated/get/", Account: q.Account, Query: url.Values{
-		"advertiser_id": {q.Account}, "service_type": {"AUCTION"}, "report_type": {r.report}, "data_level": {r.level},
-		"dimensions": {jsonList(append(slices.Clone(r.dimensions), "stat_time_day"))}, "metrics": {jsonList(metrics)},
-		"start_date": {q.First.String()}, "end_date": {q.Last.String()},
-	}}
+func (r *reportReader) note(code connection.NoteCode, m fact.Measure, amount *int64, message string) connection.Note {
+	return connection.Note{Code: code, First: r.q.First, Last: r.q.Last, Measure: m, Amount: amount, Message: message}
 }
 
-// addItem adds a row unless it is a duplicate.
-func (r *reportReader) addItem(it reportItem) error {
-	row, err := r.factRow(it)
-	if err != nil {
+// readParts reads all parts of a report. TikTok can refuse the special ones to
+// accounts without such ads, which must not cost the others.
+func (r *reportReader) readParts(ctx context.Context) error {
+	for i, part := range reportParts(r.data) {
+		err := r.readPart(ctx, part)
+		switch {
+		case err != nil && i > 0 && isRefusal(err):
+			// One note is enough for all levels.
+			if r.q.Level == connection.LevelCampaign {
+				r.q.AddNote(r.note(connection.NoteNotIncluded, fact.Spend, nil, "TikTok refused the report of "+part.name+". If the account has such ads, their metrics are missing. TikTok's answer: "+err.Error()))
+			}
+		case err != nil:
+			return err
+		}
+	}
+	if len(r.rows) > 0 || r.report != basicReport {
+		return nil
+	}
+	// TikTok answers with an empty list if the account is one for reservations
+	// only, and refuses the report of reservations to all other accounts.
+	r.fields, r.attributes = basicMetrics, levelQueries[r.q.Level].attributes
+	if err := r.readPart(ctx, reservationPart); err != nil && !isRefusal(err) {
 		return err
 	}
-	parts := []string{it.Dimensions["stat_time_day"], row.Campaign.ExternalID}
-	for _, name := range r.dimensions {
-		parts = append(parts, it.Dimensions[name])
+	return nil
+}
+
+// maxReportAds is the number of ads above which TikTok leaves out the oldest
+// ones. Its page names 20,000, its SDK 10,000.
+const maxReportAds = 10_000
+
+// readPart reads one part, in pieces if it has too many ads.
+func (r *reportReader) readPart(ctx context.Context, part reportPart) error {
+	if r.q.Entities != nil && len(r.q.Entities.Ads) > maxReportAds && r.data != wholeAccount {
+		return r.readByCampaigns(ctx, part)
 	}
-	key := strings.Join(parts, "|")
-	if before, again := r.seen[key]; again {
-		if before != row.Values {
-			return reportChanged("A row came twice, with different figures.")
+	read, err := r.readScope(ctx, part, nil)
+	switch {
+	case err == nil:
+		r.add(read)
+		return nil
+	case r.mustSplit(err) && r.data != wholeAccount:
+		return r.readByCampaigns(ctx, part)
+	}
+	return err
+}
+
+// mustSplit reports whether fewer objects have to be asked for. For a report of
+// several days the caller asks for fewer days first.
+func (r *reportReader) mustSplit(err error) bool {
+	return connection.ClassOf(err) == connection.TooLarge && (isTruncated(err) || r.q.First == r.q.Last)
+}
+
+// add adds rows to the report. Parts of an account's total are added up, as are
+// the ad groups of a breakdown. Any other row that was in an earlier part is the
+// same one.
+func (r *reportReader) add(read *readRows) {
+	r.skan += read.skan
+	for i := range read.rows {
+		row, key := read.rows[i], read.keys[i]
+		if r.data != wholeAccount {
+			if r.seen[key] {
+				continue
+			}
+			r.seen[key] = true
 		}
-		return nil
+		if r.family == fact.Base && r.data != wholeAccount {
+			r.rows = append(r.rows, row)
+			continue
+		}
+		r.addUp(row)
 	}
-	r.seen[key] = row.Values
-	if r.family == fact.Base {
-		r.rows = append(r.rows, row)
-		return nil
-	}
+}
+
+// addUp adds a row to the one that differs only in its values.
+func (r *reportReader) addUp(row fact.Row) {
 	same := row
 	same.Values = fact.Values{}
 	at, known := r.rowIndex[same]
 	if !known {
 		r.rowIndex[same] = len(r.rows)
 		r.rows = append(r.rows, row)
-		return nil
+		return
 	}
-	for _, f := range r.metrics {
-		if n, ok := row.Values.Get(f.measure); ok {
-			r.rows[at].Values.Set(f.measure, r.rows[at].Values.V[f.measure]+n)
-		}
-	}
-	return nil
+	r.rows[at].Values = addValues(r.rows[at].Values, row.Values)
 }
 
-// factRow converts a row. Fields without a dimension are empty.
-func (r *reportReader) factRow(it reportItem) (fact.Row, error) {
-	row := fact.Row{Family: r.family, Channel: channel}
-	day, ok := clock.ParseDate(strings.TrimSuffix(it.Dimensions["stat_time_day"], " 00:00:00"))
-	if !ok {
-		return row, malformedError("stat_time_day")
-	}
-	row.Date = day
-	about := func(name string) string {
-		if text := cmp.Or(it.Dimensions[name], it.Metrics[name]); text != missingValue {
-			return text
+// addValues adds values. It drops reach, because the same people can be in both.
+func addValues(a, b fact.Values) (sum fact.Values) {
+	for m := range fact.Measure(fact.NumMeasures) {
+		x, known := a.Get(m)
+		y, also := b.Get(m)
+		if (known || also) && m != fact.Reach {
+			sum.Set(m, x+y)
 		}
-		return ""
 	}
-	row.Campaign = r.entity(about("campaign_id"))
-	row.Creative = r.entity(about("ad_id"))
-	row.Audience = r.entity(r.groups[about("adgroup_id")])
-	switch r.family {
-	case fact.Base:
-	case fact.Geo:
-		if code := it.Dimensions["country_code"]; fact.IsCountry(code) {
-			row.Country = code
-		}
-	case fact.Demographic:
-		row.AgeRange = cmp.Or(ages[it.Dimensions["age"]], unknown)
-		row.Gender = cmp.Or(genders[it.Dimensions["gender"]], unknown)
-	case fact.Device:
-		row.Device = cmp.Or(devices[it.Dimensions["platform"]], unknown)
-	}
-	for _, f := range r.metrics {
-		text := it.Metrics[f.metric]
-		if text == "" || text == missingValue {
-			continue
-		}
-		n, ok := transport.ParseMetric(text, f.measure)
-		if !ok {
-			return row, malformedError(f.metric)
-		}
-		row.Values.Set(f.measure, n)
-	}
-	return row, nil
+	return sum
 }
 
-func (r *reportReader) entity(id string) fact.Entity {
-	return fact.Entity{ExternalID: id, Name: r.names[id]}
-}
-
-// flush passes on the rows so far.
-func (r *reportReader) flush(each func([]fact.Row) error) error {
-	if len(r.rows) == 0 {
-		return nil
-	}
-	rows := r.rows
-	r.rows = nil
-	return each(rows)
-}
-
-// malformedError returns a transient error, as for every unexpected answer.
-func malformedError(name string) error {
-	return &connection.Error{Class: connection.Transient, Code: "malformed", Message: "TikTok's report has a " + name + " that is not what it should be."}
+// entity returns a campaign, ad or audience. name is the one in the report,
+// which counts if the lists do not have the object.
+func (r *reportReader) entity(id, name string) fact.Entity {
+	return fact.Entity{ExternalID: id, Name: cmp.Or(r.names[id], name)}
 }

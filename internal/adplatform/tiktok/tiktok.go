@@ -8,17 +8,11 @@ import (
 	"cmp"
 	"context"
 	"net/http"
-	"net/url"
-	"slices"
 	"strconv"
-	"strings"
 	"time"
-
-	"github.com/go-json-experiment/json"
 
 	"fanfare/internal/adplatform/transport"
 	"fanfare/internal/connection"
-	"fanfare/internal/money"
 )
 
 const (
@@ -51,10 +45,14 @@ func New(o transport.Options) *Client {
 //
 // Choice: it requests no scopes, because an app's permissions are chosen in
 // TikTok's portal.
+//
+// Choice: advertisers set the attribution window, which is 7 days after a click
+// unless they choose up to 28. So recent days are read again often, and 30 days
+// once a week.
 func (c *Client) About() connection.About {
 	return connection.About{
 		Platform: "tiktok_ads", Name: "TikTok Ads", Version: version,
-		LookbackDays: 7, HistoryDays: 730, WindowDays: 30,
+		LookbackDays: 7, DeepDays: 30, HistoryDays: 730, WindowDays: 30,
 		Levels: []connection.Level{
 			connection.LevelAccount, connection.LevelCampaign, connection.LevelAd,
 			connection.LevelGeo, connection.LevelDemographic, connection.LevelDevice,
@@ -68,85 +66,41 @@ func (c *Client) About() connection.About {
 
 // answer is the envelope of every answer.
 type answer[T any] struct {
-	Data T `json:"data"`
+	Code      int    `json:"code"`
+	Message   string `json:"message"`
+	RequestID string `json:"request_id"`
+	Data      T      `json:"data"`
 }
 
-// callAPI sends a call and returns the data of its answer.
-func callAPI[T any](ctx context.Context, c *Client, access string, call transport.Call) (T, error) {
+// sendCall sends a call and returns its answer, which can be about a part of
+// the call only.
+func sendCall[T any](ctx context.Context, c *Client, access string, call transport.Call) (answer[T], http.Header, error) {
 	var out answer[T]
 	call.Path = root + call.Path
 	if access != "" {
 		call.Header = http.Header{"Access-Token": {access}}
 	}
-	_, err := c.transport.Do(ctx, call, &out)
+	header, err := c.transport.Do(ctx, call, &out)
+	return out, header, err
+}
+
+// callAPI sends a call and returns the data of its answer. An answer about a
+// part of the call is an error.
+func callAPI[T any](ctx context.Context, c *Client, access string, call transport.Call) (T, error) {
+	out, _, err := sendCall[T](ctx, c, access, call)
+	if err == nil {
+		err = out.partly()
+	}
 	return out.Data, err
 }
 
-// errorClasses maps TikTok's codes to classes. Other codes are classified by
-// their first digit.
-var errorClasses = map[int]connection.Class{
-	40001: connection.Forbidden,
-	40067: connection.TooLarge,
-	40100: connection.Throttled,
-	// Tokens do not expire, so an invalid one needs a new consent.
-	40102: connection.Revoked,
-	40104: connection.Revoked,
-	40105: connection.Revoked,
-}
-
-// readError implements transport.Options.ReadError.
-func readError(status int, _ http.Header, body []byte, now time.Time) *connection.Error {
-	var said struct {
-		Code      *int   `json:"code"`
-		Message   string `json:"message"`
-		RequestID string `json:"request_id"`
-	}
-	err := json.Unmarshal(body, &said)
-	code := 0
-	if said.Code != nil {
-		code = *said.Code
-	}
-	switch success := status < http.StatusMultipleChoices; {
-	case success && (err != nil || said.Code == nil):
-		return &connection.Error{Class: connection.Transient, Code: "malformed", Message: "TikTok's answer is not the JSON that it should be."}
-	case success && code == 0:
+// partly returns the error of an answer about a part of the call, nil if the
+// answer is whole.
+func (a *answer[T]) partly() error {
+	if a.Code != codePartly {
 		return nil
 	}
-	e := &connection.Error{Class: connection.Transient, Code: strconv.Itoa(cmp.Or(code, status)), Message: said.Message, RequestID: said.RequestID}
-	switch class, known := errorClasses[code]; {
-	case known:
-		e.Class = class
-	case code >= 40000 && code < 50000:
-		e.Class = connection.Refused
-	case code != 0 || status >= http.StatusInternalServerError:
-	case status == http.StatusNotFound:
-		// Choice: TikTok does not document the answer of a version that has
-		// ended. All requested paths exist, so an unknown path means that.
-		e.Class, e.Message = connection.Sunset, "TikTok does not have version "+version+" of its API any more."
-	case status == http.StatusTooManyRequests:
-		e.Class = connection.Throttled
-	case status >= http.StatusBadRequest:
-		e.Class = connection.Refused
-	}
-	if e.Class == connection.Throttled {
-		e.Until = retryTime(e.Message, now)
-	}
-	e.Message = cmp.Or(e.Message, "TikTok answered with status "+strconv.Itoa(status)+".")
-	return e
-}
-
-// retryTime returns when TikTok accepts calls again. Only the message names the
-// limit: the daily one ends at midnight, the one per minute blocks for five
-// minutes, the one per second for one second.
-func retryTime(message string, now time.Time) time.Time {
-	text := strings.ToLower(message)
-	switch {
-	case strings.Contains(text, "qpd") || strings.Contains(text, "per day"):
-		return now.UTC().Truncate(24 * time.Hour).Add(24 * time.Hour)
-	case strings.Contains(text, "qpm") || strings.Contains(text, "per minute"):
-		return now.Add(5 * time.Minute)
-	}
-	return now.Add(time.Second)
+	return &connection.Error{Class: connection.Transient, Code: "20001", Message: "TikTok did only a part of what was asked for. " + a.Message, RequestID: a.RequestID}
 }
 
 // listPage is one page of a list.
@@ -156,95 +110,36 @@ type listPage[T any] struct {
 		TotalNumber int `json:"total_number"`
 		TotalPage   int `json:"total_page"`
 	} `json:"page_info"`
+	// TotalMetrics are the sums of a report over all pages.
+	TotalMetrics map[string]string `json:"total_metrics"`
 }
 
-// readPages reads all pages of a list and returns the number of rows that
-// TikTok reports.
-func readPages[T any](ctx context.Context, c *Client, access string, call transport.Call, size int, each func([]T) error) (total int, err error) {
+// readPages reads all pages of a list. The header of an answer is that of its
+// page.
+func readPages[T any](ctx context.Context, c *Client, access string, call transport.Call, size int, each func(page *listPage[T], header http.Header) error) error {
 	for page := 1; ; page++ {
 		call.Query.Set("page", strconv.Itoa(page))
 		call.Query.Set("page_size", strconv.Itoa(size))
-		got, err := callAPI[listPage[T]](ctx, c, access, call)
+		got, header, err := sendCall[listPage[T]](ctx, c, access, call)
+		if err == nil {
+			err = got.partly()
+		}
+		if err == nil {
+			err = each(&got.Data, header)
+		}
 		if err != nil {
-			return 0, err
+			return err
 		}
-		if page > 1 && got.PageInfo.TotalNumber != total {
-			return 0, reportChanged("The list became longer or shorter while it was read.")
-		}
-		total = got.PageInfo.TotalNumber
-		if err := each(got.List); err != nil {
-			return 0, err
-		}
-		if page >= got.PageInfo.TotalPage || len(got.List) == 0 {
-			return total, nil
+		if page >= got.Data.PageInfo.TotalPage || len(got.Data.List) == 0 {
+			return nil
 		}
 	}
 }
+
+// maxReads is how often a list or report is read whose pages contradict each
+// other: TikTok's pages are not a snapshot.
+const maxReads = 3
 
 func reportChanged(message string) error {
 	return &connection.Error{Class: connection.PagesDisagree, Code: "paging_drift", Message: message}
-}
-
-// account is an advertiser.
-type account struct {
-	ID       string         `json:"advertiser_id"`
-	Name     string         `json:"name"`
-	Currency money.Currency `json:"currency"`
-	// Timezone is an offset without daylight saving time, DisplayTimezone the
-	// name of a zone.
-	Timezone        string `json:"timezone"`
-	DisplayTimezone string `json:"display_timezone"`
-	Status          string `json:"status"`
-}
-
-// Accounts implements connection.Client.
-func (c *Client) Accounts(ctx context.Context, cr connection.Credentials) ([]connection.Account, error) {
-	if cr.App.ID == "" || cr.App.Secret.Empty() {
-		return nil, &connection.Error{Class: connection.Refused, Code: "app_missing", Message: "TikTok lists the accounts of a token only to the app that it was made with: give the app's id and secret along with the token."}
-	}
-	granted, err := callAPI[listPage[account]](ctx, c, cr.Access.Reveal(), transport.Call{
-		Method: http.MethodGet, Path: "/oauth2/advertiser/get/", Query: url.Values{"app_id": {cr.App.ID}, "secret": {cr.App.Secret.Reveal()}},
-	})
-	if err != nil {
-		return nil, err
-	}
-	accounts := []connection.Account{}
-	for some := range slices.Chunk(granted.List, 100) {
-		ids := []string{}
-		for _, a := range some {
-			ids = append(ids, a.ID)
-		}
-		details, err := callAPI[listPage[account]](ctx, c, cr.Access.Reveal(), transport.Call{
-			Method: http.MethodGet, Path: "/advertiser/info/", Query: url.Values{
-				"advertiser_ids": {jsonList(ids)},
-				"fields":         {jsonList([]string{"advertiser_id", "name", "currency", "timezone", "display_timezone", "status"})},
-			},
-		})
-		if err != nil {
-			return nil, err
-		}
-		for _, a := range details.List {
-			if a.Status != "STATUS_DISABLE" {
-				accounts = append(accounts, a.toAccount())
-			}
-		}
-	}
-	return accounts, nil
-}
-
-func (a account) toAccount() connection.Account {
-	page := "https://ads.tiktok.com/i18n/dashboard?aadvid=" + url.QueryEscape(a.ID)
-	return connection.Account{
-		ExternalID: a.ID, Name: a.Name, Currency: a.Currency, Timezone: cmp.Or(a.DisplayTimezone, a.Timezone), URL: &page, Enabled: true,
-	}
-}
-
-// jsonList encodes a list for a query parameter.
-func jsonList(list []string) string {
-	b, err := json.Marshal(list)
-	if err != nil {
-		// Encoding fails only for invalid UTF-8, which TikTok does not send.
-		return "[]"
-	}
-	return string(b)
 }

@@ -170,19 +170,24 @@ func TestPages(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		fault string
+		// count is how often the fault occurs, nil for always.
+		count *int
 		level connection.Level
 		want  connection.Class
 	}{
-		{sandbox.FaultDuplicatePage, connection.LevelAd, ""},
-		{sandbox.FaultDuplicatePage, connection.LevelGeo, ""},
-		{sandbox.FaultSkipPage, connection.LevelAd, connection.PagesDisagree},
-		{sandbox.FaultSkipPage, connection.LevelDevice, connection.PagesDisagree},
-		{sandbox.FaultDriftingTotal, connection.LevelAd, connection.PagesDisagree},
+		{sandbox.FaultDuplicatePage, new(1), connection.LevelAd, ""},
+		{sandbox.FaultDuplicatePage, nil, connection.LevelGeo, ""},
+		{sandbox.FaultSkipPage, new(1), connection.LevelAd, ""},
+		{sandbox.FaultSkipPage, new(2), connection.LevelDevice, ""},
+		{sandbox.FaultSkipPage, nil, connection.LevelAd, connection.PagesDisagree},
+		{sandbox.FaultSkipPage, nil, connection.LevelDevice, connection.PagesDisagree},
+		{sandbox.FaultDriftingTotal, new(1), connection.LevelAd, ""},
+		{sandbox.FaultDriftingTotal, nil, connection.LevelDevice, connection.PagesDisagree},
 	} {
-		t.Run(fmt.Sprint(test.fault, test.level), func(t *testing.T) {
+		t.Run(fmt.Sprint(test.fault, test.level, test.want), func(t *testing.T) {
 			t.Parallel()
 			w := newSandbox(t, 6)
-			w.addFault(t, sandbox.FaultRule{Fault: test.fault, Path: "/report/", Count: new(1)})
+			w.addFault(t, sandbox.FaultRule{Fault: test.fault, Path: "/report/", Count: test.count})
 			got, err := w.report(t, test.level, 30, 30)
 			if test.want != "" {
 				if err == nil || connection.ClassOf(err) != test.want {
@@ -377,6 +382,10 @@ func TestEntities(t *testing.T) {
 	}
 	for _, fault := range []string{sandbox.FaultSkipPage, sandbox.FaultDriftingTotal} {
 		w.addFault(t, sandbox.FaultRule{Fault: fault, Count: new(1)})
+		if again, err := w.client.Entities(t.Context(), w.access, w.account.ID); err != nil || len(again.Campaigns) != len(got.Campaigns) {
+			t.Errorf("%s once: got %v want the list read again", fault, err)
+		}
+		w.addFault(t, sandbox.FaultRule{Fault: fault, Count: new(3)})
 		if _, err := w.client.Entities(t.Context(), w.access, w.account.ID); connection.ClassOf(err) != connection.PagesDisagree {
 			t.Errorf("%s: got %v want drift", fault, err)
 		}
@@ -404,10 +413,9 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-func TestGrant(t *testing.T) {
-	t.Parallel()
-	w := newSandbox(t, 1)
-	grant := connection.Grant{Redirect: "https://fanfare.test/back?x=1", State: "a state"}
+// consent grants access and returns the code of it.
+func (w *testSandbox) consent(t *testing.T, grant connection.Grant) string {
+	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.client.AuthorizeURL(w.access.App, grant), http.NoBody)
 	if err != nil {
 		t.Fatal(err)
@@ -421,12 +429,30 @@ func TestGrant(t *testing.T) {
 	if err != nil || back.Query().Get("state") != grant.State || back.Query().Get("x") != "1" {
 		t.Fatalf("got %v (%v) want back to %s", back, err, grant.Redirect)
 	}
-	code := cmp.Or(back.Query().Get("auth_code"), "none")
+	return cmp.Or(back.Query().Get("auth_code"), "none")
+}
+
+var testGrant = connection.Grant{Redirect: "https://fanfare.test/back?x=1", State: "a state"}
+
+// exchange returns the credentials of a new consent.
+func (w *testSandbox) exchange(t *testing.T) connection.Credentials {
+	t.Helper()
+	got, err := w.client.Exchange(t.Context(), w.access.App, testGrant, w.consent(t, testGrant))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+func TestGrant(t *testing.T) {
+	t.Parallel()
+	w := newSandbox(t, 1)
+	grant, code := testGrant, w.consent(t, testGrant)
 	got, err := w.client.Exchange(t.Context(), w.access.App, grant, code)
 	if err != nil || got.ExpiresAt != nil || len(got.Scopes) == 0 || got.App != w.access.App || got.IssuedAt != clock.At(now) {
 		t.Fatalf("got %+v (%v)", got, err)
 	}
-	if _, err := w.client.Exchange(t.Context(), w.access.App, grant, code); connection.ClassOf(err) != connection.Refused {
+	if _, err := w.client.Exchange(t.Context(), w.access.App, grant, code); connection.ClassOf(err) != connection.Refused || !strings.Contains(err.Error(), "40110") {
 		t.Errorf("the code again: got %v want it refused", err)
 	}
 	if again, err := w.client.Refresh(t.Context(), w.access.App, got); err != nil || again.Access != got.Access {

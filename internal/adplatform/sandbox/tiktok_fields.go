@@ -1,0 +1,49 @@
+package sandbox
+
+import "strings"
+
+// tikTokNullFields are the fields that the objects of a list can have and those
+// of the sandbox do not: TikTok answers null. The names are those of TikTok's
+// SDK (tiktok-business-api-sdk-official 1.1.3, models of the bodies that create
+// the objects) and of its pages about the lists.
+var tikTokNullFields = map[string][]string{
+	"campaign/get/": strings.Fields(`
+		advertiser_id app_id app_promotion_type bid_type budget budget_mode budget_optimize_on campaign_app_profile_page_state campaign_name
+		campaign_product_source campaign_type catalog_enabled deep_bid_type disable_skan_campaign is_advanced_dedicated_campaign is_search_campaign
+		objective_type operation_status optimization_goal po_number postback_window_mode rf_campaign_type roas_bid rta_bid_enabled rta_id
+		rta_product_selection_enabled sales_destination special_industries virtual_objective_type objective is_new_structure campaign_system_origin
+		bid_align_type split_test_enabled
+	`),
+	"adgroup/get/": strings.Fields(`
+		actions adgroup_app_profile_page_state adgroup_name advertiser_id age_groups app_config app_id attribution_event_count audience_ids audience_rule
+		audience_type automated_keywords_enabled bid_display_mode bid_price bid_type billing_event blocked_pangle_app_ids brand_safety_partner
+		brand_safety_type budget budget_mode campaign_id carrier_ids catalog_authorized_bc_id catalog_id category_exclusion_ids click_attribution_window
+		comment_disabled contextual_tag_ids conversion_bid_price creative_material_mode custom_conversion_id dayparting deep_bid_type deep_cpa_bid
+		deep_funnel_event_source deep_funnel_event_source_id deep_funnel_optimization_event deep_funnel_optimization_status device_model_ids
+		device_price_ranges engaged_view_attribution_window excluded_audience_ids excluded_custom_actions excluded_pangle_audience_package_ids frequency
+		frequency_schedule gender household_income identity_authorized_bc_id identity_id identity_type included_custom_actions
+		included_pangle_audience_package_ids interest_category_ids interest_keyword_ids ios14_targeting is_hfss is_lhf_compliance isp_ids languages
+		location_ids message_event_set_id messaging_app_account_id messaging_app_type min_android_version min_ios_version network_types next_day_retention
+		operating_systems operation_status optimization_event optimization_goal pacing phone_number phone_region_calling_code phone_region_code pixel_id
+		placement_type placements product_source promotion_target_type promotion_type promotion_website_type purchase_intention_keyword_ids roas_bid
+		saved_audience_id schedule_end_time schedule_start_time schedule_type search_keywords search_result_enabled secondary_optimization_event share_disabled
+		shopping_ads_retargeting_actions_days shopping_ads_retargeting_custom_audience_relation shopping_ads_retargeting_type shopping_ads_type
+		skip_learning_phase smart_audience_enabled smart_interest_behavior_enabled spending_power statistic_type store_authorized_bc_id store_id
+		tiktok_subplacements vbo_window vertical_sensitivity_id video_download_disabled view_attribution_window zipcode_ids create_time modify_time
+		is_new_structure is_smart_performance_campaign campaign_automation_type campaign_system_origin feed_type split_test_group_id split_test_status
+		rf_purchased_type delivery_mode schedule_infos
+	`),
+	"ad/get/": strings.Fields(`
+		ad_format ad_name ad_text ad_texts aigc_disclosure_type app_name auto_disclaimer_types auto_message_id avatar_icon_web_uri brand_safety_postbid_partner
+		brand_safety_vast_url call_to_action call_to_action_id card_id carousel_image_index catalog_id click_tracking_url cpp_url creative_authorized
+		creative_type dark_post_status deeplink deeplink_format_type deeplink_type deeplink_utm_params disclaimer_clickable_texts disclaimer_text
+		disclaimer_type display_name dynamic_destination dynamic_format end_card_cta fallback_type identity_authorized_bc_id identity_id identity_type
+		image_ids impression_tracking_url instant_product_page_used item_duet_status item_group_ids item_stitch_status landing_page_url music_id
+		operation_status page_id page_image_index phone_number phone_region_calling_code phone_region_code playable_url product_display_field_list
+		product_set_id product_specific_type promotional_music_disabled schedule_id shopping_ads_deeplink_type shopping_ads_fallback_type
+		shopping_ads_video_package_id showcase_products sku_ids tiktok_item_id tiktok_page_category tracking_app_id tracking_message_event_set_id
+		tracking_offline_event_set_ids tracking_pixel_id utm_params vehicle_ids vertical_video_strategy video_id video_view_tracking_url
+		viewability_postbid_partner viewability_vast_url is_aco is_new_structure optimization_event profile_image_url campaign_automation_type
+		campaign_system_origin identity_authorized_bc_id smart_plus_ad_id
+	`),
+}
