@@ -231,3 +231,23 @@ func TestSystemUser(t *testing.T) {
 		t.Error("the token was exchanged again")
 	}
 }
+
+// TestEffectiveStatus checks what a status means that differs from the
+// requested one.
+func TestEffectiveStatus(t *testing.T) {
+	t.Parallel()
+	for value, want := range map[string]connection.Observed{
+		"IN_PROCESS": {Status: "ACTIVE"}, "WITH_ISSUES": {Status: "WITH_ISSUES", Runs: true},
+	} {
+		w := newSandbox(t, 41)
+		w.turnOn(t, "effective_status", value)
+		campaign := w.account.Campaigns[0].ID
+		if err := w.client.SetStatus(t.Context(), w.cred, w.account.ID, campaign, true); err != nil {
+			t.Fatal(err)
+		}
+		got, err := w.client.Status(t.Context(), w.cred, w.account.ID, campaign)
+		if err != nil || got != want {
+			t.Errorf("%s: got %+v, %v want %+v", value, got, err, want)
+		}
+	}
+}

@@ -130,7 +130,7 @@ var errorKinds = []errorKind{
 	{100, 0, everySubcode, "appsecret_proof", connection.Forbidden, "Set the app secret of the Meta app in the server's settings, or give it with the access token."},
 	{10, 0, everySubcode, "", connection.Forbidden, grantAgain},
 	{200, 299, everySubcode, "", connection.Forbidden, grantAgain},
-	{100, 0, 33, "", connection.Forbidden, ""},
+	{100, 0, 33, "", connection.Forbidden, "Check that it exists, and that the person who connected the account has a role in it."},
 	{803, 0, everySubcode, "", connection.Gone, ""},
 	{2635, 0, everySubcode, "", connection.Sunset, ""},
 	// Faults that end by themselves. 368 is a block for a while.

@@ -181,7 +181,7 @@ func (c metaCall) serveAuthorized(path string) {
 		case id == "act_"+a.ID:
 			c.serveOpen(a, func() { c.serveAccount(a, edge) })
 			return
-		case a.ID == reportAccount(id) || slices.ContainsFunc(a.Campaigns, func(campaign *Campaign) bool { return campaign.ID == id }):
+		case a.ID == reportAccount(id) || findMetaObject(a, id) != nil:
 			c.serveOpen(a, func() { c.serveObject(a, id, edge) })
 			return
 		}
@@ -222,6 +222,8 @@ func (c metaCall) refuseAccess(a *Account, id, edge string) *metaError {
 
 func (c metaCall) serveMe(a *Account, edge, access string) {
 	switch c.r.Method + " " + edge {
+	case "GET ":
+		c.writeAnswer(c.selectFields(map[string]any{"id": a.ID + "5", "name": shopName}, "name"))
 	case "GET adaccounts":
 		if c.Behaves(a, metaFieldPermission) && slices.Contains(metaFields(c.params.Get("fields")), "user_tasks") {
 			c.writeError(&metaError{Status: http.StatusForbidden, Code: 200, Message: "(#200) Permissions error"})
@@ -271,22 +273,24 @@ func (c metaCall) serveAccount(a *Account, edge string) {
 	}
 }
 
-// serveObject answers for objects by id: campaigns and background reports.
+// serveObject answers for objects by id: campaigns, ad sets, ads and background
+// reports. Deleted ones have an answer too.
 func (c metaCall) serveObject(a *Account, id, edge string) {
 	if run, ok := decodeReportID(id); ok && c.r.Method == http.MethodGet {
 		c.serveReport(a, id, edge, run)
 		return
 	}
-	i := slices.IndexFunc(a.Campaigns, func(campaign *Campaign) bool { return campaign.ID == id })
-	if i < 0 || edge != "" {
+	object := findMetaObject(a, id)
+	campaign, isCampaign := object.(*Campaign)
+	switch {
+	case object == nil:
 		c.writeError(metaUnknown)
-		return
-	}
-	switch c.r.Method {
-	case http.MethodGet:
-		c.writeAnswer(c.selectFields(c.campaignNode(a, a.Campaigns[i])))
-	case http.MethodPost:
-		c.setStatus(a, a.Campaigns[i])
+	case c.r.Method == http.MethodGet && edge == "insights":
+		c.insightsOf(a, object)
+	case c.r.Method == http.MethodGet && edge == "":
+		c.writeAnswer(c.selectFields(c.nodeOf(a, object)))
+	case c.r.Method == http.MethodPost && edge == "" && isCampaign:
+		c.setStatus(a, campaign)
 	default:
 		c.writeError(metaUnknown)
 	}

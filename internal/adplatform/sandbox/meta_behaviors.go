@@ -10,6 +10,7 @@ const (
 	metaCursorLimit        = "cursor_limit"
 	metaDeletedHidden      = "deleted_hidden"
 	metaDeviceOptIn        = "impression_device_opt_in"
+	metaEffectiveStatus    = "effective_status"
 	metaErrorWith200       = "error_with_200"
 	metaFieldPermission    = "field_permission"
 	metaLargeLists         = "lists_too_large"
@@ -218,5 +219,12 @@ var metaBehaviors = []Behavior{
 		Client:  "Asks for device_platform instead, with a note that tablets count as mobile.",
 		Source:  "github.com/airbytehq/airbyte, source-facebook-marketing 6.0.0",
 		Test:    "internal/adplatform/meta TestImpressionDevice",
+	},
+	{
+		ID: "M39", Platform: MetaAds, Switch: metaEffectiveStatus, Values: []string{"IN_PROCESS", "WITH_ISSUES"},
+		Summary: "The status of a campaign is the request, effective_status the result.",
+		Client:  "Counts a campaign with issues as running. One in process confirms neither that it runs nor that it has stopped.",
+		Source:  "facebook-business 26.0.3, adobjects/campaign.py, EffectiveStatus",
+		Test:    "internal/adplatform/meta TestEffectiveStatus",
 	},
 }

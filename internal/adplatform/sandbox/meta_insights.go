@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"cmp"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -11,9 +12,39 @@ import (
 	"fanfare/internal/fact"
 )
 
-// insights answers with a page of a report.
+// insightsOf answers with a page of a report about one object.
+func (c metaCall) insightsOf(a *Account, object any) {
+	kind := ""
+	switch object.(type) {
+	case *Campaign:
+		kind = "campaign"
+	case *Group:
+		kind = "adset"
+	case *Ad:
+		kind = "ad"
+	}
+	params := maps.Clone(c.params)
+	if !params.Has("level") {
+		params.Set("level", kind)
+	}
+	report, refused := c.readReport(a, params)
+	id, _ := c.nodeOf(a, object)["id"].(string)
+	report.filters = append(report.filters, metaFilter{object: kind, field: "id", operator: "EQUAL", values: []string{id}})
+	// The object itself has an answer although it is deleted.
+	if report.level == kind {
+		report.filters = append(report.filters, metaFilter{object: kind, field: "effective_status", operator: "IN", values: metaStatuses[kind]})
+	}
+	c.writeReport(a, report, refused, false)
+}
+
+// insights answers with a page of a report about an account.
 func (c metaCall) insights(a *Account, params url.Values, background bool) {
 	report, refused := c.readReport(a, params)
+	c.writeReport(a, report, refused, background)
+}
+
+// writeReport answers with a page of a report.
+func (c metaCall) writeReport(a *Account, report metaReport, refused *metaError, background bool) {
 	if refused == nil {
 		refused = c.refuseReport(a, &report, background)
 	}

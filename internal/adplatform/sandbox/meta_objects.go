@@ -3,6 +3,7 @@ package sandbox
 import (
 	"encoding/base64"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -154,12 +155,29 @@ var metaObjectives = map[string]string{
 	"awareness": "OUTCOME_AWARENESS", "traffic": "OUTCOME_TRAFFIC", "leads": "OUTCOME_LEADS", "sales": "OUTCOME_SALES", "video": "OUTCOME_ENGAGEMENT",
 }
 
+// metaWholeUnits are the currencies whose budgets are in whole units. All others
+// are in hundredths, whatever ISO 4217 says
+// (developers.facebook.com/documentation/ads-commerce/marketing-api/currencies).
+var metaWholeUnits = []string{"CLP", "COP", "CRC", "HUF", "ISK", "IDR", "JPY", "KRW", "PYG", "TWD", "VND"}
+
+// metaBudget returns a budget in the unit of Meta.
+func metaBudget(a *Account, micros int64) string {
+	if slices.Contains(metaWholeUnits, a.Set.Currency) {
+		return strconv.FormatInt(micros/million, 10)
+	}
+	return strconv.FormatInt(micros/(million/100), 10)
+}
+
 func (c metaCall) campaignNode(a *Account, campaign *Campaign) map[string]any {
 	status := c.campaignStatus(a, campaign)
+	effective := status
+	if value := c.Behavior(a, metaEffectiveStatus); value != "" && status == "ACTIVE" {
+		effective = value
+	}
 	return map[string]any{
 		"id": campaign.ID, "account_id": a.ID, "name": campaign.Name, "objective": metaObjectives[campaign.Kind],
-		"status": status, "configured_status": status, "effective_status": status,
-		"daily_budget": strconv.FormatInt(campaign.DailyBudget/10_000, 10), "start_time": campaign.Start.String() + "T00:00:00+0000",
+		"status": status, "configured_status": status, "effective_status": effective,
+		"daily_budget": metaBudget(a, campaign.DailyBudget), "start_time": campaign.Start.String() + "T00:00:00+0000",
 	}
 }
 
@@ -217,4 +235,37 @@ func allAds(a *Account) (ads []*Ad) {
 		ads = append(ads, g.Ads...)
 	}
 	return ads
+}
+
+// findMetaObject returns the campaign, ad set or ad with an id, nil if there is
+// none.
+func findMetaObject(a *Account, id string) any {
+	for _, campaign := range a.Campaigns {
+		if campaign.ID == id {
+			return campaign
+		}
+		for _, g := range campaign.Groups {
+			if g.ID == id {
+				return g
+			}
+			for _, ad := range g.Ads {
+				if ad.ID == id {
+					return ad
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func (c metaCall) nodeOf(a *Account, object any) map[string]any {
+	switch o := object.(type) {
+	case *Campaign:
+		return c.campaignNode(a, o)
+	case *Group:
+		return c.groupNode(a, o)
+	case *Ad:
+		return c.adNode(a, o)
+	}
+	return nil
 }
