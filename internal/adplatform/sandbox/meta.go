@@ -289,11 +289,37 @@ func (c metaCall) serveObject(a *Account, id, edge string) {
 		c.insightsOf(a, object)
 	case c.r.Method == http.MethodGet && edge == "":
 		c.writeAnswer(c.selectFields(c.nodeOf(a, object)))
+	case c.r.Method == http.MethodGet && c.serveChildren(a, object, edge):
 	case c.r.Method == http.MethodPost && edge == "" && isCampaign:
 		c.setStatus(a, campaign)
 	default:
 		c.writeError(metaUnknown)
 	}
+}
+
+// serveChildren answers with the ad sets or ads of an object. It returns false
+// if the object has no such list.
+func (c metaCall) serveChildren(a *Account, object any, edge string) bool {
+	var groups []*Group
+	var ads []*Ad
+	switch o := object.(type) {
+	case *Campaign:
+		groups = o.Groups
+	case *Group:
+		ads = o.Ads
+	}
+	for _, g := range groups {
+		ads = append(ads, g.Ads...)
+	}
+	switch {
+	case edge == "adsets" && groups != nil:
+		writeObjects(c, a, "adset", groups, c.groupNode)
+	case edge == "ads" && ads != nil:
+		writeObjects(c, a, "ad", ads, c.adNode)
+	default:
+		return false
+	}
+	return true
 }
 
 // setStatus changes the status of a campaign. Archived and deleted ones keep it.

@@ -131,6 +131,10 @@ func (c metaCall) newEncoder(a *Account, r *metaReport) *metaEncoder {
 func (e *metaEncoder) encodeRow(row Row, first, last clock.Date, fields []string) map[string]any {
 	object := map[string]any{"date_start": first.String(), "date_stop": last.String()}
 	names := metaEntities(e.account, row)
+	if e.report.level == "campaign" {
+		delete(names, "adset_id")
+		delete(names, "adset_name")
+	}
 	for _, name := range fields {
 		if e.withoutReach && slices.Contains(metaReachFields, name) {
 			continue

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"cmp"
+	"iter"
 	"maps"
 	"net/url"
 	"slices"
@@ -246,8 +247,14 @@ func (c metaCall) allDayRows(a *Account, r *metaReport, day clock.Date) []Row {
 	}
 	var rows []Row
 	at := map[Row]int{}
-	for row := range c.Rows(a, level, day, day) {
-		addMetaRow(&rows, at, r.reduceRow(row))
+	if r.level == "ad" {
+		for part := range c.adBreakdown(a, level, day) {
+			addMetaRow(&rows, at, r.reduceRow(part))
+		}
+	} else {
+		for row := range c.Rows(a, level, day, day) {
+			addMetaRow(&rows, at, r.reduceRow(row))
+		}
 	}
 	if split && c.Behaves(a, metaBreakdownEstimated) {
 		for i := range rows {
@@ -255,6 +262,21 @@ func (c metaCall) allDayRows(a *Account, r *metaReport, day clock.Date) []Row {
 		}
 	}
 	return rows
+}
+
+// adBreakdown returns the rows of a breakdown by ad.
+func (c metaCall) adBreakdown(a *Account, level Level, day clock.Date) iter.Seq[Row] {
+	return func(yield func(Row) bool) {
+		for row := range c.Rows(a, ByAd, day, day) {
+			split := dayReader{account: a}
+			if !split.splitRow(row, cellsOf(a, row.Campaign, level), row.Ad.key, func(part Row) bool {
+				part.Ad = row.Ad
+				return yield(part)
+			}) {
+				return
+			}
+		}
+	}
 }
 
 // reduceRow removes from a row what the report does not tell apart.

@@ -39,6 +39,14 @@ type metaReport struct {
 
 var metaLevels = map[string]Level{"account": ByAccount, "campaign": ByCampaign, "ad": ByAd}
 
+// metaDefaultFields are the fields of reports that request none.
+var metaDefaultFields = map[string][]string{
+	"account":  {"account_id", "impressions", "spend"},
+	"campaign": {"account_id", "campaign_id", "impressions", "spend"},
+	"adset":    {"account_id", "campaign_id", "adset_id", "impressions", "spend"},
+	"ad":       {"account_id", "campaign_id", "adset_id", "ad_id", "impressions", "spend"},
+}
+
 // parseMetaList parses a list: JSON, or words separated by commas.
 func parseMetaList(text string) (list []string) {
 	if strings.HasPrefix(text, "[") {
@@ -62,6 +70,9 @@ func (c metaCall) readReport(a *Account, params url.Values) (r metaReport, refus
 	r.breakdowns = parseMetaList(params.Get("breakdowns"))
 	slices.Sort(r.breakdowns)
 	r.fields, r.summary, r.windows = parseMetaList(params.Get("fields")), parseMetaList(params.Get("summary")), parseMetaList(params.Get("action_attribution_windows"))
+	if len(r.fields) == 0 {
+		r.fields = metaDefaultFields[r.level]
+	}
 	if params.Get("default_summary") == "true" && len(r.summary) == 0 {
 		r.summary = r.fields
 	}
@@ -125,7 +136,7 @@ func (r *metaReport) breakdownLevel() (level Level, ok bool) {
 }
 
 func (r *metaReport) checkBreakdowns() *metaError {
-	level, ok := r.breakdownLevel()
+	level, _ := r.breakdownLevel()
 	for _, name := range r.breakdowns {
 		if !metaInsightBreakdowns[name] {
 			return metaInvalid("breakdowns[0] must be one of the following values: %s is none", name)
@@ -134,23 +145,57 @@ func (r *metaReport) checkBreakdowns() *metaError {
 			return metaInvalid("Current combination of data breakdown columns (%s) is invalid", strings.Join(r.breakdowns, ", "))
 		}
 	}
-	if ok && r.level == "ad" {
-		return metaInvalid("breakdowns %v at level ad are not simulated; there are account, campaign and adset", r.breakdowns)
-	}
 	return nil
 }
 
-// metaPresets are the ranges of date_preset that end yesterday, by their days.
-var metaPresets = map[string]clock.Date{"yesterday": 1, "last_3d": 3, "last_7d": 7, "last_14d": 14, "last_28d": 28, "last_30d": 30, "last_90d": 90, "": 30}
+// metaPresetDays are the presets that end yesterday, by their days.
+var metaPresetDays = map[string]clock.Date{"": 30, "yesterday": 1, "last_3d": 3, "last_7d": 7, "last_14d": 14, "last_28d": 28, "last_30d": 30, "last_90d": 90}
+
+// metaPreset returns the days of a date_preset, false if there is no such one.
+func metaPreset(name string, today, oldest clock.Date) (first, last clock.Date, ok bool) {
+	if days := metaPresetDays[name]; days > 0 {
+		return today - days, today - 1, true
+	}
+	year, month, _ := today.Calendar()
+	quarter := (month-1)/3*3 + 1
+	monday := today - clock.Date(today.Weekday())
+	sunday := today - clock.Date((today.Weekday()+1)%7)
+	switch name {
+	case "maximum", "data_maximum":
+		return oldest, today, true
+	case "today":
+		return today, today, true
+	case "this_month":
+		return clock.MakeDate(year, month, 1), today, true
+	case "last_month":
+		return clock.MakeDate(year, month-1, 1), clock.MakeDate(year, month, 1) - 1, true
+	case "this_quarter":
+		return clock.MakeDate(year, quarter, 1), today, true
+	case "last_quarter":
+		return clock.MakeDate(year, quarter-3, 1), clock.MakeDate(year, quarter, 1) - 1, true
+	case "this_year":
+		return clock.MakeDate(year, 1, 1), today, true
+	case "last_year":
+		return clock.MakeDate(year-1, 1, 1), clock.MakeDate(year, 1, 1) - 1, true
+	case "this_week_mon_today":
+		return monday, today, true
+	case "last_week_mon_sun":
+		return monday - 7, monday - 1, true
+	case "this_week_sun_today":
+		return sunday, today, true
+	case "last_week_sun_sat":
+		return sunday - 7, sunday - 1, true
+	}
+	return 0, 0, false
+}
 
 // readDays parses the days of a report and of its rows.
 func (r *metaReport) readDays(today clock.Date, params url.Values) *metaError {
 	oldest := clock.DateIn(today.Time().AddDate(0, -metaMaxMonths, 0), today.Time().Location())
-	preset, days := params.Get("date_preset"), metaPresets[params.Get("date_preset")]
-	switch {
-	case params.Has("time_ranges"):
+	if params.Has("time_ranges") {
 		return metaInvalid("time_ranges is not simulated")
-	case params.Has("time_range"):
+	}
+	if params.Has("time_range") {
 		var span struct {
 			Since clock.Date `json:"since"`
 			Until clock.Date `json:"until"`
@@ -159,14 +204,11 @@ func (r *metaReport) readDays(today clock.Date, params url.Values) *metaError {
 			return metaInvalid("time_range must be {'since':'YYYY-MM-DD','until':'YYYY-MM-DD'}, the first not after the second")
 		}
 		r.first, r.last = span.Since, span.Until
-	case preset == "maximum" || preset == "data_maximum":
-		r.first, r.last = oldest, today
-	case preset == "today":
-		r.first, r.last = today, today
-	case days > 0:
-		r.first, r.last = today-days, today-1
-	default:
-		return metaInvalid("date_preset %s is not simulated", preset)
+	} else {
+		var ok bool
+		if r.first, r.last, ok = metaPreset(params.Get("date_preset"), today, oldest); !ok {
+			return metaInvalid("Param date_preset must be one of the presets of Meta's SDK, such as last_30d")
+		}
 	}
 	if r.first < oldest {
 		return &metaError{Code: 3018, Message: "(#3018) The start date of the time range cannot be beyond 37 months from the current date"}

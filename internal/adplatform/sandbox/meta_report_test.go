@@ -3,6 +3,7 @@ package sandbox_test
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -54,6 +55,10 @@ func TestMetaReportParameters(t *testing.T) {
 			t.Errorf("%s: got %v in rows such as %v want %v", breakdown, got, rows[0], total)
 		}
 	}
+	ads := metaSum(t, w.rows(t, metaInsights, "level", "ad"), "impressions")
+	if got := metaSum(t, w.rows(t, metaInsights, "level", "ad", "breakdowns", "country"), "impressions"); got != ads {
+		t.Errorf("ads by country: got %v want %v", got, ads)
+	}
 	sorted := w.rows(t, metaInsights, "sort", `["spend_descending"]`)
 	for i := 1; i < len(sorted); i++ {
 		if metaSum(t, sorted[i:i+1], "spend") > metaSum(t, sorted[i-1:i], "spend") {
@@ -71,6 +76,36 @@ func TestMetaReportParameters(t *testing.T) {
 	}
 	if own := w.rows(t, "/v26.0/"+id+"/insights"); metaSum(t, own, "impressions") != metaSum(t, one, "impressions") {
 		t.Error("the insights of the campaign are not those of its rows")
+	}
+}
+
+// TestMetaPresets checks the days of presets on a Tuesday.
+func TestMetaPresets(t *testing.T) {
+	t.Parallel()
+	w := newMetaClient(t)
+	for preset, want := range map[string][2]string{
+		"": {"2026-09-20", "2026-10-19"}, "last_7d": {"2026-10-13", "2026-10-19"}, "this_month": {"2026-10-01", "2026-10-20"},
+		"last_month": {"2026-09-01", "2026-09-30"}, "last_quarter": {"2026-07-01", "2026-09-30"}, "last_year": {"2025-01-01", "2025-12-31"},
+		"last_week_mon_sun": {"2026-10-12", "2026-10-18"}, "last_week_sun_sat": {"2026-10-11", "2026-10-17"}, "this_week_sun_today": {"2026-10-18", "2026-10-20"},
+	} {
+		_, got := w.ask(t, http.MethodGet, metaInsights, url.Values{"date_preset": {preset}}, "")
+		if len(got.Data) != 1 || got.Data[0]["date_start"] != want[0] || got.Data[0]["date_stop"] != want[1] || got.Data[0]["impressions"] == nil {
+			t.Errorf("%q: got %v want %v", preset, got.Data, want)
+		}
+	}
+}
+
+// TestMetaOffsiteActions checks that actions outside of Meta are absent by
+// region and hour.
+func TestMetaOffsiteActions(t *testing.T) {
+	t.Parallel()
+	w := newMetaClient(t)
+	for breakdown, want := range map[string]bool{"country": true, "region": false, "hourly_stats_aggregated_by_advertiser_time_zone": false} {
+		rows := w.rows(t, metaInsights, "breakdowns", breakdown, "fields", "impressions,actions,action_values")
+		got := slices.ContainsFunc(rows, func(row map[string]any) bool { return row["action_values"] != nil })
+		if got != want {
+			t.Errorf("%s: got actions outside of Meta %v want %v", breakdown, got, want)
+		}
 	}
 }
 

@@ -104,7 +104,7 @@ func TestMetaRefusals(t *testing.T) {
 		{"a status that ad sets do not have", "GET", insights, metaTestParams("filtering", `[{"field":"adset.effective_status","operator":"IN","value":["DISAPPROVED"]}]`), "", 100, 0},
 		{"a list of deleted objects", "GET", "/v26.0/ACCOUNT/ads", url.Values{"effective_status": {`["DELETED"]`}}, "", 100, 1487561},
 		{"a proof that is none", "GET", "/v26.0/ACCOUNT/ads", url.Values{"appsecret_proof": {"x"}}, "", 100, 0},
-		{"a breakdown of ads", "GET", insights, metaTestParams("level", "ad", "breakdowns", "country"), "", 100, 0},
+		{"another preset", "GET", insights, url.Values{"date_preset": {"next_week"}}, "", 100, 0},
 		{"another window", "GET", insights, metaTestParams("action_attribution_windows", `["90d_view"]`), "", 100, 0},
 		{"too many days in a row", "GET", insights, metaTestParams("time_increment", "91"), "", 100, 0},
 		{"no days", "GET", insights, metaTestParams("time_range", ""), "", 100, 0},
