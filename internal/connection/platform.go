@@ -174,6 +174,9 @@ type Entities struct {
 	// Groups tells for a group of ads, by its external id, which audience it
 	// is for.
 	Groups map[string]string
+	// Results are the platform's names of the events that the account's ads
+	// optimize for, nil where the platform does not tell.
+	Results []string
 }
 
 // Entity is a campaign, an ad or an audience on a platform.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"fanfare/internal/adplatform/transport"
 	"fanfare/internal/connection"
@@ -20,11 +21,13 @@ type errorAnswer struct {
 	Message string `json:"message"`
 	Code    int    `json:"code"`
 	Subcode int    `json:"error_subcode"`
-	Trace   string `json:"fbtrace_id"`
+	// Transient is Meta's own advice to try again.
+	Transient bool   `json:"is_transient"`
+	Trace     string `json:"fbtrace_id"`
 }
 
 // readError returns the error of an answer, nil if there is none. Meta can send
-// one beside data, with status 200.
+// one with status 200, alone or beside data.
 func readError(status int, header http.Header, body []byte, now time.Time) *connection.Error {
 	success := status < http.StatusBadRequest
 	if success && !bytes.Contains(body, []byte(`"error"`)) {
@@ -33,7 +36,11 @@ func readError(status int, header http.Header, body []byte, now time.Time) *conn
 	var answer struct {
 		Error *errorAnswer `json:"error"`
 	}
+	var members map[string]jsontext.Value
 	err := json.Unmarshal(body, &answer) // without JSON the status is enough
+	if err == nil {
+		err = json.Unmarshal(body, &members)
+	}
 	f := answer.Error
 	switch {
 	case success && err != nil:
@@ -44,8 +51,9 @@ func readError(status int, header http.Header, body []byte, now time.Time) *conn
 	if f == nil {
 		f = &errorAnswer{Message: "Meta answered with status " + strconv.Itoa(status) + "."}
 	}
+	class, remedy := f.classify(status)
 	e := &connection.Error{
-		Class: f.classOf(status), Code: strconv.Itoa(cmp.Or(f.Code, status)), Message: f.Message,
+		Class: class, Code: strconv.Itoa(cmp.Or(f.Code, status)), Message: strings.TrimSpace(f.Message + " " + remedy),
 		RequestID: cmp.Or(f.Trace, header.Get("X-Fb-Trace-Id")),
 	}
 	if f.Subcode != 0 {
@@ -55,34 +63,102 @@ func readError(status int, header http.Header, body []byte, now time.Time) *conn
 		u := readUsage(header)
 		e.Until, e.Stated = now.Add(u.throttleWait()), u.regainAfter > 0
 	}
-	if success {
+	if success && len(members) > 1 {
 		return transport.ErrorBeside(e)
 	}
 	return e
 }
 
-// classOf returns the class of an error. The code is more specific than the
-// status: even throttling is a 400.
-func (f *errorAnswer) classOf(status int) connection.Class {
-	switch {
-	case strings.Contains(strings.ToLower(f.Message), "reduce the amount of data"):
-		return connection.TooLarge
-	case f.Code == 4 || f.Code == 17 || f.Code == 32 || f.Code == 613 || f.Code >= 80000 && f.Code <= 80014 || status == http.StatusTooManyRequests:
-		return connection.Throttled
-	case f.Code == 190 && f.Subcode == 463:
-		return connection.Expired
-	case f.Code == 190 || f.Code == 102:
-		return connection.Revoked
-	case f.Code == 2635:
-		return connection.Sunset
-	case f.Code == 10 || f.Code >= 200 && f.Code <= 299 || f.Code == 100 && f.Subcode == 33:
-		return connection.Forbidden
-	case f.Code == 803:
-		return connection.Gone
-	case f.Code == 1 || f.Code == 2 || status >= http.StatusInternalServerError:
-		return connection.Transient
+// errorKind is what an error means and what a person can do about it.
+type errorKind struct {
+	// code and subcode identify the error; last is the end of a range of codes.
+	// A subcode of 0 means all.
+	code, last, subcode int
+	// text is a part of the message, in lower case. Empty means any message.
+	text   string
+	class  connection.Class
+	remedy string
+}
+
+const (
+	askAgain     = "Connect the account again."
+	askAtMeta    = "Log in at www.facebook.com with the profile that connected the account, follow the instructions there, then connect the account again."
+	fewerDays    = "Fanfare asks for fewer days at once."
+	grantAgain   = "Ask an administrator of the ad account for the permission, then connect the account again. Meta takes a permission away that was not used for 90 days."
+	fromAnyCode  = 0
+	everySubcode = 0
+)
+
+// errorKinds are the documented errors, the most specific first: a text or a
+// subcode is more specific than the code, and the code more than the status,
+// because even throttling is a 400.
+//
+// Sources: developers.facebook.com/documentation/ads-commerce/marketing-api/
+// insights/error-codes and insights/best-practices for the subcodes of
+// insights, developers.facebook.com/docs/graph-api/guides/error-handling for
+// those of tokens and permissions, developers.facebook.com/docs/marketing-api/
+// overview/rate-limiting for throttling, and the error handling of Airbyte's
+// source-facebook-marketing (streams/common.py) for the texts.
+var errorKinds = []errorKind{
+	// Too much data for one answer.
+	{fromAnyCode, 0, 1504018, "", connection.TooLarge, fewerDays},
+	{fromAnyCode, 0, 1504038, "", connection.TooLarge, fewerDays},
+	{fromAnyCode, 0, 1487534, "", connection.TooLarge, fewerDays},
+	{fromAnyCode, 0, everySubcode, "reduce the amount of data", connection.TooLarge, fewerDays},
+	{fromAnyCode, 0, everySubcode, "after cursor specified exceeds the max limit", connection.TooLarge, fewerDays},
+	{1, 0, everySubcode, "an unknown error occurred", connection.TooLarge, fewerDays},
+	// These have a code that is usually transient and stay.
+	{2, 0, 1504041, "", connection.Refused, "Meta has no data for this breakdown."},
+	{2, 0, 1504042, "", connection.Refused, "A custom metric of the ad account cannot be computed."},
+	// Throttling.
+	{4, 0, everySubcode, "", connection.Throttled, ""},
+	{17, 0, everySubcode, "", connection.Throttled, ""},
+	{32, 0, everySubcode, "", connection.Throttled, ""},
+	{341, 0, everySubcode, "", connection.Throttled, ""},
+	{613, 0, everySubcode, "", connection.Throttled, ""},
+	{80000, 80014, everySubcode, "", connection.Throttled, ""},
+	// Tokens.
+	{190, 0, 463, "", connection.Expired, askAgain},
+	{190, 0, 458, "", connection.Revoked, "The person has removed the app. " + askAgain},
+	{190, 0, 459, "", connection.Revoked, askAtMeta},
+	{190, 0, 460, "", connection.Revoked, "The password has changed. " + askAgain},
+	{190, 0, 464, "", connection.Revoked, askAtMeta},
+	{190, 0, 492, "", connection.Revoked, "The person has no role on the Page any more. " + askAgain},
+	{190, 0, everySubcode, "", connection.Revoked, askAgain},
+	{102, 0, everySubcode, "", connection.Revoked, askAgain},
+	// Permissions and objects.
+	{100, 0, everySubcode, "appsecret_proof", connection.Forbidden, "Set the app secret of the Meta app in the server's settings, or give it with the access token."},
+	{10, 0, everySubcode, "", connection.Forbidden, grantAgain},
+	{200, 299, everySubcode, "", connection.Forbidden, grantAgain},
+	{100, 0, 33, "", connection.Forbidden, "Check that it exists, and that the person who connected the account has a role in it."},
+	{803, 0, everySubcode, "", connection.Gone, ""},
+	{2635, 0, everySubcode, "", connection.Sunset, ""},
+	// Faults that end by themselves. 368 is a block for a while.
+	{1, 2, everySubcode, "", connection.Transient, ""},
+	{104, 0, everySubcode, "", connection.Transient, ""},
+	{368, 0, everySubcode, "", connection.Transient, ""},
+	{fromAnyCode, 0, 99, "", connection.Transient, ""},
+}
+
+func (k *errorKind) matches(f *errorAnswer) bool {
+	return (k.code == fromAnyCode || f.Code >= k.code && f.Code <= max(k.code, k.last)) &&
+		(k.subcode == everySubcode || f.Subcode == k.subcode) && strings.Contains(strings.ToLower(f.Message), k.text)
+}
+
+// classify returns the class of an error and its remedy.
+func (f *errorAnswer) classify(status int) (class connection.Class, remedy string) {
+	for i := range errorKinds {
+		if k := &errorKinds[i]; k.matches(f) {
+			return k.class, k.remedy
+		}
 	}
-	return connection.Refused
+	switch {
+	case status == http.StatusTooManyRequests:
+		return connection.Throttled, ""
+	case f.Transient || status >= http.StatusInternalServerError:
+		return connection.Transient, ""
+	}
+	return connection.Refused, ""
 }
 
 // requireNewConsent turns an expired token, which could be refreshed, into a
@@ -96,73 +172,17 @@ func requireNewConsent(err error) error {
 	return err
 }
 
+// worthRetry turns the error of too much data into one that is tried again, for
+// calls whose answer cannot be smaller.
+func worthRetry(err error) error {
+	if e, ok := errors.AsType[*connection.Error](err); ok && e.Class == connection.TooLarge {
+		again := *e
+		again.Class = connection.Transient
+		return &again
+	}
+	return err
+}
+
 func malformedError(what string) *connection.Error {
 	return &connection.Error{Class: connection.Transient, Code: "malformed", Message: "Meta's answer is not what it should be: " + what + "."}
-}
-
-// callUsage is how much of the call quota is used, in percent, and when Meta
-// restores a part of it.
-type callUsage struct {
-	percent     float64
-	regainAfter time.Duration
-}
-
-const (
-	slowFromPercent = 75
-	stopFromPercent = 95
-	// defaultWait is the wait if Meta names none.
-	//
-	// Choice: quotas are over an hour and refill slowly; ten minutes restore a
-	// large part.
-	defaultWait = 10 * time.Minute
-)
-
-// readUsage reads the usage headers. There are four kinds; the highest value
-// counts.
-func readUsage(header http.Header) callUsage {
-	var u callUsage
-	var cases map[string][]struct {
-		Calls  float64 `json:"call_count"`
-		CPU    float64 `json:"total_cputime"`
-		Time   float64 `json:"total_time"`
-		Regain float64 `json:"estimated_time_to_regain_access"`
-	}
-	if json.Unmarshal([]byte(header.Get("X-Business-Use-Case-Usage")), &cases) == nil {
-		for _, list := range cases {
-			for _, c := range list {
-				u.percent = max(u.percent, c.Calls, c.CPU, c.Time)
-				u.regainAfter = max(u.regainAfter, time.Duration(c.Regain*float64(time.Minute)))
-			}
-		}
-	}
-	for _, name := range []string{"X-App-Usage", "X-Ad-Account-Usage", "X-Fb-Ads-Insights-Throttle"} {
-		var app struct {
-			Calls   float64 `json:"call_count"`
-			CPU     float64 `json:"total_cputime"`
-			Time    float64 `json:"total_time"`
-			Account float64 `json:"acc_id_util_pct"`
-			App     float64 `json:"app_id_util_pct"`
-		}
-		if json.Unmarshal([]byte(header.Get(name)), &app) == nil {
-			u.percent = max(u.percent, app.Calls, app.CPU, app.Time, app.Account, app.App)
-		}
-	}
-	return u
-}
-
-// throttleWait returns how long to wait after a refusal.
-func (u callUsage) throttleWait() time.Duration { return cmp.Or(u.regainAfter, defaultWait) }
-
-// nextCall returns the time of the next call.
-//
-// Choice: from 75 % on every call waits, from 3 seconds up to a minute, so that
-// the quota lasts.
-func (u callUsage) nextCall(now time.Time) time.Time {
-	switch {
-	case u.percent >= stopFromPercent:
-		return now.Add(u.throttleWait())
-	case u.percent >= slowFromPercent:
-		return now.Add(time.Duration(u.percent-slowFromPercent+1) * 3 * time.Second)
-	}
-	return now
 }

@@ -46,6 +46,18 @@ func TestReadError(t *testing.T) {
 		{400, 100, 33, "", connection.Forbidden, "100/33"},
 		{400, 100, 0, "", connection.Refused, "100"},
 		{400, 803, 0, "", connection.Gone, "803"},
+		{400, 341, 0, "", connection.Throttled, "341"},
+		{400, 613, 1996, "", connection.Throttled, "613/1996"},
+		{400, 100, 1504018, "", connection.TooLarge, "100/1504018"},
+		{500, 2, 1504038, "", connection.TooLarge, "2/1504038"},
+		{400, 100, 1487534, "", connection.TooLarge, "100/1487534"},
+		{500, 1, 0, "An unknown error occurred", connection.TooLarge, "1"},
+		{400, 2, 1504041, "", connection.Refused, "2/1504041"},
+		{400, 2, 1504042, "", connection.Refused, "2/1504042"},
+		{400, 2, 1504043, "", connection.Transient, "2/1504043"},
+		{400, 100, 99, "", connection.Transient, "100/99"},
+		{400, 104, 0, "", connection.Transient, "104"},
+		{400, 368, 0, "", connection.Transient, "368"},
 		{400, 2635, 0, "", connection.Sunset, "2635"},
 		{500, 1, 99, "Please reduce the amount of data you're asking for", connection.TooLarge, "1/99"},
 		{400, 1, 0, "", connection.Transient, "1"},
@@ -61,6 +73,9 @@ func TestReadError(t *testing.T) {
 		if want := test.want == connection.Throttled; e.Until.IsZero() == want {
 			t.Errorf("%+v: got until %v", test, e.Until)
 		}
+	}
+	if e := readError(http.StatusBadRequest, http.Header{}, []byte(`{"error":{"code":9000,"is_transient":true}}`), now); e.Class != connection.Transient {
+		t.Errorf("Meta says that it passes: got %+v", e)
 	}
 	if e := readError(http.StatusServiceUnavailable, http.Header{"X-Fb-Trace-Id": {"B2"}}, []byte("<html>"), now); e.Class != connection.Transient || e.RequestID != "B2" {
 		t.Errorf("no JSON: got %+v", e)
@@ -97,6 +112,7 @@ func TestCallsSlowDown(t *testing.T) {
 		{cases, `not JSON`, nil, 0},
 		{"X-App-Usage", `{"call_count":10,"total_time":75}`, []time.Duration{3 * time.Second}, 0},
 		{"X-Ad-Account-Usage", `{"acc_id_util_pct":94.9}`, []time.Duration{time.Minute}, 0},
+		{"X-Ad-Account-Usage", `{"acc_id_util_pct":"100","reset_time_duration":300}`, nil, 5 * time.Minute},
 		{"X-Fb-Ads-Insights-Throttle", `{"app_id_util_pct":100,"acc_id_util_pct":1}`, nil, 10 * time.Minute},
 	} {
 		at := now
@@ -193,5 +209,34 @@ func TestAnswerWithoutList(t *testing.T) {
 	_, err := c.Accounts(t.Context(), connection.Credentials{})
 	if e, ok := errors.AsType[*connection.Error](err); !ok || e.Code != "malformed" {
 		t.Errorf("got %v want malformed", err)
+	}
+}
+
+// TestReportStateErrors checks the errors of background reports that have
+// failed twice.
+func TestReportStateErrors(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		state reportState
+		class connection.Class
+		code  string
+	}{
+		{reportState{Status: "Job Skipped"}, connection.TooLarge, "job_failed"},
+		{reportState{Status: "Job Failed", Code: 100, Subcode: 1487534}, connection.TooLarge, "100/1487534"},
+		{reportState{Status: "Job Failed", Code: -2, Subcode: 2490547}, connection.Transient, "-2/2490547"},
+	} {
+		if e := test.state.err(); e.Class != test.class || e.Code != test.code {
+			t.Errorf("%+v: got %+v", test.state, e)
+		}
+	}
+}
+
+// TestUrgentCallsAreNeverTooLarge checks that a pause whose answer is an unknown
+// error is tried again.
+func TestUrgentCallsAreNeverTooLarge(t *testing.T) {
+	t.Parallel()
+	c := New(transport.Options{Do: fixedAnswer{500, `{"error":{"code":1,"message":"An unknown error occurred"}}`}, Now: func() time.Time { return now }})
+	if err := c.SetStatus(t.Context(), connection.Credentials{}, "1", "2", false); connection.ClassOf(err) != connection.Transient {
+		t.Errorf("got %v want %s", err, connection.Transient)
 	}
 }

@@ -33,20 +33,23 @@ func (c *Client) AuthorizeURL(a connection.OAuthClient, g connection.Grant) stri
 	return c.dialog + "/" + Version + "/dialog/oauth?" + query.Encode()
 }
 
-// Exchange implements connection.Grantor. The first token lasts an hour or two,
-// so it is exchanged for one that lasts about 60 days.
+// Exchange implements connection.Grantor. The first token of a person lasts an
+// hour or two, so it is exchanged for one that lasts about 60 days. That of a
+// system user does not expire and cannot be exchanged.
 func (c *Client) Exchange(ctx context.Context, a connection.OAuthClient, g connection.Grant, code string) (connection.Credentials, error) {
-	query := url.Values{"redirect_uri": {g.Redirect}, "code": {code}}
+	form := url.Values{"redirect_uri": {g.Redirect}, "code": {code}}
 	if g.Verifier != "" {
-		query.Set("code_verifier", g.Verifier)
+		form.Set("code_verifier", g.Verifier)
 	}
-	short, err := c.requestToken(ctx, a, query)
+	short, err := c.requestToken(ctx, a, form)
 	if err != nil {
 		return connection.Credentials{}, err
 	}
-	long, err := c.Refresh(ctx, a, short)
-	if err != nil {
-		return connection.Credentials{}, err
+	long := short
+	if short.ExpiresAt != nil {
+		if long, err = c.Refresh(ctx, a, short); err != nil {
+			return connection.Credentials{}, err
+		}
 	}
 	long.Scopes, err = c.grantedScopes(ctx, long)
 	return long, err
@@ -82,15 +85,16 @@ func (c *Client) Refresh(ctx context.Context, a connection.OAuthClient, cred con
 	return cred, nil
 }
 
-// requestToken requests a token.
-func (c *Client) requestToken(ctx context.Context, a connection.OAuthClient, query url.Values) (connection.Credentials, error) {
-	query.Set("client_id", a.ID)
-	query.Set("client_secret", a.Secret.Reveal())
+// requestToken requests a token. The parameters are in the body, because URLs are
+// written to logs.
+func (c *Client) requestToken(ctx context.Context, a connection.OAuthClient, form url.Values) (connection.Credentials, error) {
+	form.Set("client_id", a.ID)
+	form.Set("client_secret", a.Secret.Reveal())
 	var got struct {
 		Access  string `json:"access_token"`
 		Seconds int64  `json:"expires_in"`
 	}
-	if _, err := c.t.Do(ctx, transport.Call{Method: http.MethodGet, Path: "/" + Version + "/oauth/access_token", Query: query}, &got); err != nil {
+	if _, err := c.t.Do(ctx, transport.Call{Method: http.MethodPost, Path: "/" + Version + "/oauth/access_token", Form: form}, &got); err != nil {
 		return connection.Credentials{}, err
 	}
 	if got.Access == "" {

@@ -2,19 +2,15 @@ package meta
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"net/http"
+	"maps"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
-	"fanfare/internal/adplatform/transport"
-	"fanfare/internal/clock"
 	"fanfare/internal/connection"
 	"fanfare/internal/fact"
-	"fanfare/internal/money"
 )
 
 // levelQuery is how a level is requested.
@@ -39,39 +35,99 @@ var levelQueries = map[connection.Level]levelQuery{
 	connection.LevelDevice:      {"adset", []string{"impression_device"}, []string{"campaign_id", "campaign_name", "adset_id"}},
 }
 
-// metricFields are the fields of every report.
+// metricFields are the fields of every report. Some events are in conversions
+// instead of actions.
 //
 // Choice: a video view is 15 seconds or the whole video, because autoplay
-// starts say little.
+// starts say little. Attribution windows are not requested: the value of an
+// action follows the ad set's own setting then, as in Ads Manager.
 var metricFields = []string{
-	"impressions", "clicks", "spend", "actions", "action_values", "inline_post_engagement", "video_thruplay_watched_actions", "video_p100_watched_actions",
+	"impressions", "clicks", "spend", "actions", "action_values", "conversions", "conversion_values", "inline_post_engagement",
+	"video_thruplay_watched_actions", "video_p100_watched_actions",
 }
 
-// attributionWindows are how long after a click or a view an action counts.
-//
-// Choice: Meta's default.
-var attributionWindows = []string{"7d_click", "1d_view"}
+// reportSlice is a part of a report that is requested at once.
+type reportSlice struct {
+	q     connection.Report
+	query levelQuery
+	// only and except are the ids of campaigns that it has, or all but which.
+	// Without both it has all campaigns.
+	only, except []string
+}
 
-// conversionActions are the actions that count as a conversion, the broadest
-// first. They overlap, so only the first one that is present counts.
-//
-// Choice: purchases, because an account's own results differ between campaigns
-// and cannot be added up.
-var conversionActions = []string{"omni_purchase", "purchase", "offsite_conversion.fb_pixel_purchase"}
+// reportFilter is a condition of a report.
+type reportFilter struct {
+	Field    string   `json:"field"`
+	Operator string   `json:"operator"`
+	Value    []string `json:"value"`
+}
 
-// reportParams returns the parameters of a report.
-func reportParams(q connection.Report) map[string]any {
-	query := levelQueries[q.Level]
-	params := map[string]any{
-		"level": query.level, "time_increment": 1, "fields": strings.Join(slices.Concat(query.fields, metricFields), ","),
-		"time_range":                 map[string]string{"since": q.First.String(), "until": q.Last.String()},
-		"action_attribution_windows": attributionWindows, "summary": []string{"impressions"},
+// filters returns the conditions of a slice. Without one about the status, Meta
+// leaves out the rows of deleted objects, although their campaign and account
+// contain them (developers.facebook.com/documentation/ads-commerce/
+// marketing-api/best-practices/manage-your-ad-object-status).
+func (s *reportSlice) filters() (list []reportFilter) {
+	if statuses := objectStatuses[s.query.level]; statuses != nil {
+		list = append(list, reportFilter{s.query.level + ".effective_status", "IN", statuses})
 	}
-	if len(query.breakdowns) > 0 {
-		params["breakdowns"] = query.breakdowns
+	if s.only != nil {
+		list = append(list, reportFilter{"campaign.id", "IN", s.only})
+	}
+	if s.except != nil {
+		list = append(list, reportFilter{"campaign.id", "NOT_IN", s.except})
+	}
+	return list
+}
+
+// summaryFields are the totals that a report is compared with.
+var summaryFields = []string{"impressions"}
+
+// params returns the parameters of a slice.
+func (s *reportSlice) params() map[string]any {
+	params := map[string]any{
+		"level": s.query.level, "time_increment": 1, "fields": strings.Join(slices.Concat(s.query.fields, metricFields), ","),
+		"time_range": map[string]string{"since": s.q.First.String(), "until": s.q.Last.String()}, "summary": summaryFields,
+	}
+	if list := s.filters(); len(list) > 0 {
+		params["filtering"] = list
+	}
+	if len(s.query.breakdowns) > 0 {
+		params["breakdowns"] = s.query.breakdowns
 	}
 	return params
 }
+
+// split returns smaller slices with the same rows together, nil if there are
+// none. Only slices of one day are split: the caller asks for fewer days else.
+// Campaigns that are not listed, such as deleted ones, are in the last slice.
+func (s *reportSlice) split() (parts []reportSlice) {
+	if s.q.First < s.q.Last || s.q.Level == connection.LevelAccount || s.except != nil || len(s.only) == 1 {
+		return nil
+	}
+	ids := s.only
+	var last []reportSlice
+	if ids == nil {
+		for i := range s.q.Entities.Campaigns {
+			ids = append(ids, s.q.Entities.Campaigns[i].External)
+		}
+		if ids == nil {
+			return nil
+		}
+		others := *s
+		others.except = ids
+		last = []reportSlice{others}
+	}
+	for half := range slices.Chunk(ids, (len(ids)+1)/2) {
+		part := *s
+		part.only = half
+		parts = append(parts, part)
+	}
+	return append(parts, last...)
+}
+
+// maxIDs is the largest number of ids in a URL. Requests of background reports
+// have them in the body.
+const maxIDs = 100
 
 // encodeParams encodes parameters as a query; values that are not strings
 // become JSON.
@@ -91,20 +147,21 @@ func encodeParams(params map[string]any) (url.Values, error) {
 	return values, nil
 }
 
-// Report implements connection.Client. A report that is too large for one
-// answer runs in the background.
+// Report implements connection.Client.
 func (c *Client) Report(ctx context.Context, cred connection.Credentials, q connection.Report, each func([]fact.Row) error) error {
 	r := newReportReader(q, each)
-	path := accountPath(q.Account) + "/insights"
-	params, err := encodeParams(reportParams(q))
-	if err != nil {
-		return err
-	}
-	err = readPages(ctx, c, cred, q.Account, path, params, r.addPage)
-	if connection.ClassOf(err) == connection.TooLarge {
-		if path, err = c.runBackgroundReport(ctx, cred, q, path); err == nil {
-			// Rows that were already read are skipped as duplicates.
-			err = readPages(ctx, c, cred, q.Account, path, url.Values{}, r.addPage)
+	query := levelQueries[q.Level]
+	err := c.readReport(ctx, cred, r, reportSlice{q: r.q, query: query})
+	if q.Level == connection.LevelDevice && (deviceRefused(err) || err == nil && len(r.seen) == 0) {
+		// Some accounts have to opt in to impression_device since August 2026:
+		// Meta refuses it or returns no rows.
+		query.breakdowns, r.missing = []string{"device_platform"}, 0
+		err = c.readReport(ctx, cred, r, reportSlice{q: r.q, query: query})
+		if err == nil && len(r.seen) > 0 {
+			r.q.AddNote(connection.Note{
+				Code: connection.NoteOther, First: q.First, Last: q.Last,
+				Message: "Meta counts tablets as mobile devices in this ad account. To tell them apart, opt in to the breakdown by impression device in Ads Manager.",
+			})
 		}
 	}
 	if err != nil {
@@ -113,167 +170,80 @@ func (c *Client) Report(ctx context.Context, cred connection.Credentials, q conn
 	return r.finishReport()
 }
 
-const (
-	firstPoll = time.Second
-	lastPoll  = 30 * time.Second
-	// deadline limits the time of a background report.
-	//
-	// Choice: reports of a month take minutes; a longer one hangs.
-	deadline = 15 * time.Minute
-)
-
-// runBackgroundReport starts a background report, waits for it and returns its
-// path.
-func (c *Client) runBackgroundReport(ctx context.Context, cred connection.Credentials, q connection.Report, path string) (string, error) {
-	var run struct {
-		ID string `json:"report_run_id"`
-	}
-	if err := c.call(ctx, cred, transport.Call{Method: http.MethodPost, Path: path, JSON: reportParams(q), Account: q.Account}, &run); err != nil {
-		return "", err
-	}
-	if run.ID == "" {
-		return "", malformedError("the report has no id")
-	}
-	at := "/" + url.PathEscape(run.ID)
-	wait := firstPoll
-	for waited := time.Duration(0); waited < deadline; waited += wait {
-		var state struct {
-			Status string `json:"async_status"`
-		}
-		err := c.call(ctx, cred, transport.Call{
-			Method: http.MethodGet, Path: at, Query: url.Values{"fields": {"async_status,async_percent_completion"}}, Account: q.Account,
-		}, &state)
-		switch {
-		case err != nil:
-			return "", err
-		case state.Status == "Job Completed":
-			return at + "/insights", nil
-		case state.Status == "Job Failed" || state.Status == "Job Skipped":
-			// Meta gives no reason. Too much data is the usual one, and smaller
-			// windows solve it.
-			return "", &connection.Error{Class: connection.TooLarge, Code: "job_failed", Message: "Meta could not make the report: " + state.Status + "."}
-		}
-		if err := c.sleep(ctx, wait); err != nil {
-			return "", &connection.Error{Class: connection.Transient, Code: "canceled", Message: "The call was broken off.", Cause: err}
-		}
-		wait = min(2*wait, lastPoll)
-	}
-	return "", &connection.Error{Class: connection.Transient, Code: "job_stuck", Message: "Meta does not get on with making the report."}
+// deviceRefused reports whether Meta refuses the breakdown impression_device.
+func deviceRefused(err error) bool {
+	e, ok := errors.AsType[*connection.Error](err)
+	return ok && (e.Class == connection.Refused || e.Class == connection.Forbidden) && strings.Contains(e.Message, "impression_device")
 }
 
-// insight is a row in Meta's format.
-type insight struct {
-	Date         string `json:"date_start"`
-	Campaign     string `json:"campaign_id"`
-	CampaignName string `json:"campaign_name"`
-	Group        string `json:"adset_id"`
-	Ad           string `json:"ad_id"`
-	AdName       string `json:"ad_name"`
-	Country      string `json:"country"`
-	Age          string `json:"age"`
-	Gender       string `json:"gender"`
-	Device       string `json:"impression_device"`
-
-	Impressions string   `json:"impressions"`
-	Clicks      string   `json:"clicks"`
-	Spend       string   `json:"spend"`
-	Reach       string   `json:"reach"`
-	Engagements string   `json:"inline_post_engagement"`
-	Actions     []action `json:"actions"`
-	Amounts     []action `json:"action_values"`
-	Views       []action `json:"video_thruplay_watched_actions"`
-	Completions []action `json:"video_p100_watched_actions"`
-}
-
-type action struct {
-	Type  string `json:"action_type"`
-	Value string `json:"value"`
-}
-
-// rowKey identifies a row, in Meta's values.
-type rowKey struct{ date, campaign, group, ad, country, age, gender, device string }
-
-func (i *insight) rowKey() rowKey {
-	return rowKey{i.Date, i.Campaign, i.Group, i.Ad, i.Country, i.Age, i.Gender, i.Device}
-}
-
-// values parses the metrics. Absent ones are unknown, but absent actions are
-// zero: Meta omits actions that did not happen.
-func (i *insight) values() (v fact.Values, err error) {
-	first := func(list []action, kinds ...string) string {
-		for _, kind := range kinds {
-			if at := slices.IndexFunc(list, func(a action) bool { return a.Type == kind }); at >= 0 {
-				return list[at].Value
-			}
+// readReport reads a slice. If Meta finds it too large even in the background,
+// it reads a single day by campaigns.
+func (c *Client) readReport(ctx context.Context, cred connection.Credentials, r *reportReader, s reportSlice) error {
+	err := c.readSlice(ctx, cred, r, &s)
+	if connection.ClassOf(err) != connection.TooLarge {
+		return err
+	}
+	parts := s.split()
+	if parts == nil {
+		return err
+	}
+	for _, part := range parts {
+		if err := c.readReport(ctx, cred, r, part); err != nil {
+			return err
 		}
-		return "0"
 	}
-	for _, f := range []struct {
-		m    fact.Measure
-		text string
-	}{
-		{fact.Impressions, i.Impressions},
-		{fact.Clicks, i.Clicks},
-		{fact.Spend, i.Spend},
-		{fact.Reach, i.Reach},
-		{fact.Engagements, i.Engagements},
-		{fact.Conversions, first(i.Actions, conversionActions...)},
-		{fact.Revenue, first(i.Amounts, conversionActions...)},
-		{fact.VideoViews, first(i.Views, "video_view")},
-		{fact.VideoCompletions, first(i.Completions, "video_view")},
-	} {
-		if f.text == "" {
-			continue
-		}
-		n, ok := parseMetric(f.m, f.text)
-		if !ok {
-			return v, malformedError(fmt.Sprintf("%s is no number", f.m))
-		}
-		v.Set(f.m, n)
-	}
-	return v, nil
+	return nil
 }
 
-// parseMetric parses a decimal without floats. It cuts digits after the sixth,
-// which amounts of actions sometimes have.
-func parseMetric(m fact.Measure, text string) (int64, bool) {
-	if !m.Scaled() {
-		n, err := strconv.ParseInt(text, 10, 64)
-		return n, err == nil
+// readSlice reads a slice at once or, if that is too large for one answer, in
+// the background.
+func (c *Client) readSlice(ctx context.Context, cred connection.Credentials, r *reportReader, s *reportSlice) error {
+	path := accountPath(s.q.Account) + "/insights"
+	params, err := encodeParams(s.params())
+	if err != nil {
+		return err
 	}
-	if whole, fraction, dotted := strings.Cut(text, "."); dotted && len(fraction) > fact.MaxDigits {
-		text = whole + "." + fraction[:fact.MaxDigits]
+	if len(s.only)+len(s.except) <= maxIDs {
+		err = c.readChecked(ctx, cred, r, listQuery{account: s.q.Account, path: path, params: params})
+		if connection.ClassOf(err) != connection.TooLarge {
+			return err
+		}
 	}
-	a, reason := money.Parse(text, 0)
-	return a.Micros, reason == ""
+	if path, err = c.runBackgroundReport(ctx, cred, s, path); err != nil {
+		return err
+	}
+	l := listQuery{s.q.Account, path, url.Values{"summary": params["summary"]}, true}
+	err = c.readChecked(ctx, cred, r, l)
+	if summaryRefused(err) {
+		// The rows are good. Only the total to compare them with is missing.
+		l.params = url.Values{}
+		err = c.readChecked(ctx, cred, r, l)
+	}
+	return err
 }
 
-// factRow converts a row to a fact.
-func (i *insight) factRow(q connection.Report, audiences map[string]string) (fact.Row, error) {
-	date, ok := clock.ParseDate(i.Date)
-	if !ok || date < q.First || date > q.Last {
-		return fact.Row{}, malformedError("a row has no day, or one that was not asked for")
-	}
-	values, err := i.values()
-	row := fact.Row{Family: connection.Families[q.Level], Date: date, Channel: channel, Values: values}
-	if q.Level == connection.LevelAccount {
-		return row, err
-	}
-	row.Campaign = fact.Entity{ExternalID: i.Campaign, Name: i.CampaignName}
-	row.Creative = fact.Entity{ExternalID: i.Ad, Name: i.AdName}
-	if audience := q.Entities.Groups[i.Group]; audience != "" {
-		row.Audience = fact.Entity{ExternalID: audience, Name: audiences[audience]}
-	}
-	switch q.Level {
-	case connection.LevelAccount, connection.LevelCampaign, connection.LevelAd: // no breakdown
-	case connection.LevelGeo:
-		if fact.IsCountry(i.Country) {
-			row.Country = i.Country
+// summaryRefused reports whether Meta refuses the summary of a background
+// report, which it does for a while although the report has one.
+func summaryRefused(err error) bool {
+	e, ok := errors.AsType[*connection.Error](err)
+	return ok && e.Class == connection.Refused && strings.Contains(e.Message, "in summary param")
+}
+
+// readChecked reads all pages of a list of rows and compares them with the
+// total. If rows are missing although there were several pages, one of them may
+// have been skipped, so it reads them once more. Rows that were already read are
+// skipped as duplicates.
+func (c *Client) readChecked(ctx context.Context, cred connection.Credentials, r *reportReader, l listQuery) error {
+	for attempt := 1; ; attempt++ {
+		again := l
+		again.params = maps.Clone(l.params)
+		check := &totalCheck{rows: map[rowKey]bool{}}
+		if err := readPages(ctx, c, cred, again, func(p *page[insight]) error { return r.addPage(p, check) }); err != nil {
+			return err
 		}
-	case connection.LevelDemographic:
-		row.AgeRange, row.Gender = knownOrUnknown(fact.AgeRanges, i.Age), knownOrUnknown(fact.Genders, i.Gender)
-	case connection.LevelDevice:
-		row.Device = deviceOf(i.Device)
+		if attempt == maxReads || !check.suspicious(r.q.Level) {
+			r.missing += check.missing()
+			return nil
+		}
 	}
-	return row, err
 }

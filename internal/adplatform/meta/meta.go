@@ -5,6 +5,9 @@ package meta
 import (
 	"cmp"
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -13,7 +16,6 @@ import (
 	"fanfare/internal/adplatform/transport"
 	"fanfare/internal/clock"
 	"fanfare/internal/connection"
-	"fanfare/internal/money"
 )
 
 // Version is the API version.
@@ -68,7 +70,8 @@ func New(o transport.Options) *Client {
 func (*Client) About() connection.About {
 	return connection.About{
 		Platform: connection.PlatformMetaAds, Name: "Meta Ads", Version: Version, Sunset: &sunset,
-		LookbackDays: 28, HistoryDays: 1125, WindowDays: 30,
+		// 37 months have at least 1,123 days.
+		LookbackDays: 28, HistoryDays: 1123, WindowDays: 30,
 		Levels: []connection.Level{
 			connection.LevelAccount, connection.LevelCampaign, connection.LevelAd, connection.LevelGeo, connection.LevelDemographic, connection.LevelDevice,
 		},
@@ -80,13 +83,20 @@ func (*Client) About() connection.About {
 	}
 }
 
-// call sends a call and waits as the usage headers of the answer require.
+// call sends a call and waits as the usage headers of the answer require. The
+// token is in a header, because URLs are written to logs. Apps can require the
+// proof that the caller knows their secret.
 func (c *Client) call(ctx context.Context, cred connection.Credentials, call transport.Call, out any) error {
 	if call.Query == nil {
 		call.Query = url.Values{}
 	}
 	call.Path = "/" + Version + call.Path
-	call.Query.Set("access_token", cred.Access.Reveal())
+	call.Header = http.Header{"Authorization": {"Bearer " + cred.Access.Reveal()}}
+	if key := cred.App.Secret.Reveal(); key != "" {
+		proof := hmac.New(sha256.New, []byte(key))
+		_, _ = proof.Write([]byte(cred.Access.Reveal()))
+		call.Query.Set("appsecret_proof", hex.EncodeToString(proof.Sum(nil)))
+	}
 	header, err := c.t.Do(ctx, call, out)
 	now := c.now()
 	if until := readUsage(header).nextCall(now); until.After(now) {
@@ -109,17 +119,37 @@ type page[T any] struct {
 	} `json:"summary"`
 }
 
-// maxRepeats is how often a cursor may repeat before the list counts as
-// endless.
-const maxRepeats = 3
+const (
+	// maxRepeats is how often a cursor may repeat before the list counts as
+	// endless.
+	maxRepeats = 3
+	// minPageSize is the shortest page that is requested if longer ones are too
+	// large for Meta.
+	minPageSize = 10
+)
 
-// readPages reads all pages of a list.
-func readPages[T any](ctx context.Context, c *Client, cred connection.Credentials, account, path string, query url.Values, each func(*page[T]) error) error {
-	query.Set("limit", strconv.Itoa(pageSize))
+// listQuery is a list that is read by pages.
+type listQuery struct {
+	account, path string
+	params        url.Values
+	// shorten says to request shorter pages if Meta finds them too large.
+	shorten bool
+}
+
+// readPages reads all pages of a list. Pages can be short or empty although more
+// follow.
+func readPages[T any](ctx context.Context, c *Client, cred connection.Credentials, l listQuery, each func(*page[T]) error) error {
+	limit := pageSize
 	asked := map[string]int{}
 	for {
+		l.params.Set("limit", strconv.Itoa(limit))
 		var p page[T]
-		if err := c.call(ctx, cred, transport.Call{Method: http.MethodGet, Path: path, Query: query, Account: account}, &p); err != nil {
+		err := c.call(ctx, cred, transport.Call{Method: http.MethodGet, Path: l.path, Query: l.params, Account: l.account}, &p)
+		if l.shorten && connection.ClassOf(err) == connection.TooLarge && limit/2 >= minPageSize {
+			limit /= 2
+			continue
+		}
+		if err != nil {
 			return err
 		}
 		if p.Data == nil {
@@ -128,8 +158,8 @@ func readPages[T any](ctx context.Context, c *Client, cred connection.Credential
 		if err := each(&p); err != nil {
 			return err
 		}
-		// The URL of the next page is not used: it contains the token, and an
-		// answer must not decide where a token is sent.
+		// The URL of the next page is not used: an answer must not decide where
+		// a token is sent.
 		if p.Paging.Next == "" {
 			return nil
 		}
@@ -137,13 +167,13 @@ func readPages[T any](ctx context.Context, c *Client, cred connection.Credential
 		if asked[after]++; asked[after] > maxRepeats {
 			return reportChanged("The pages of a list go in circles.")
 		}
-		query.Set("after", after)
+		l.params.Set("after", after)
 	}
 }
 
-// readAll reads a whole list.
-func readAll[T any](ctx context.Context, c *Client, cred connection.Credentials, account, path, fields string) (list []T, err error) {
-	err = readPages(ctx, c, cred, account, path, url.Values{"fields": {fields}}, func(p *page[T]) error {
+// readAll reads a whole list of an account.
+func readAll[T any](ctx context.Context, c *Client, cred connection.Credentials, account, path string, params url.Values) (list []T, err error) {
+	err = readPages(ctx, c, cred, listQuery{account, path, params, true}, func(p *page[T]) error {
 		list = append(list, p.Data...)
 		return nil
 	})
@@ -152,181 +182,3 @@ func readAll[T any](ctx context.Context, c *Client, cred connection.Credentials,
 
 // accountPath returns the path of an account.
 func accountPath(account string) string { return "/act_" + url.PathEscape(account) }
-
-// accountClosed is the status of a closed account.
-const accountClosed = 101
-
-// Accounts implements connection.Client.
-func (c *Client) Accounts(ctx context.Context, cred connection.Credentials) ([]connection.Account, error) {
-	type account struct {
-		ID       string         `json:"account_id"`
-		Name     string         `json:"name"`
-		Status   int            `json:"account_status"`
-		Currency money.Currency `json:"currency"`
-		Zone     string         `json:"timezone_name"`
-	}
-	found, err := readAll[account](ctx, c, cred, "", "/me/adaccounts", "account_id,name,account_status,currency,timezone_name")
-	if err != nil {
-		return nil, err
-	}
-	var accounts []connection.Account
-	for _, a := range found {
-		if a.Status == accountClosed {
-			continue
-		}
-		at := "https://adsmanager.facebook.com/adsmanager/manage/campaigns?act=" + a.ID
-		accounts = append(accounts, connection.Account{
-			ExternalID: a.ID, Platform: connection.PlatformMetaAds, Name: cmp.Or(a.Name, a.ID), Currency: a.Currency, Timezone: a.Zone, URL: &at, Enabled: true,
-		})
-	}
-	return accounts, nil
-}
-
-// namedObject has the members that all objects have.
-type namedObject struct {
-	ID   string `json:"id"`
-	Name string `json:"name"`
-}
-
-// objectStatus is the configured status and the effective one.
-type objectStatus struct {
-	Configured string `json:"status"`
-	Effective  string `json:"effective_status"`
-}
-
-// observed returns the status that counts.
-//
-// Choice: the effective status, except during a change: then the configured
-// one. WITH_ISSUES delivers, though not everywhere.
-func (s objectStatus) observed() connection.Observed {
-	word := cmp.Or(s.Effective, s.Configured)
-	if word == "IN_PROCESS" {
-		word = s.Configured
-	}
-	return connection.Observed{Status: word, Runs: deliveringStatuses[word], Stopped: stoppedStatuses[s.Configured] && (s.Effective == "" || stoppedStatuses[s.Effective])}
-}
-
-// deliveringStatuses and stoppedStatuses are the values of effective_status in
-// which a campaign delivers, and those in which it never does. Other values
-// confirm neither.
-var (
-	deliveringStatuses = map[string]bool{"ACTIVE": true, "WITH_ISSUES": true}
-	stoppedStatuses    = map[string]bool{"PAUSED": true, "ARCHIVED": true, "DELETED": true}
-)
-
-// Entities implements connection.Client.
-func (c *Client) Entities(ctx context.Context, cred connection.Credentials, account string) (*connection.Entities, error) {
-	e := &connection.Entities{Groups: map[string]string{}}
-	if err := c.readCampaigns(ctx, cred, account, e); err != nil {
-		return nil, err
-	}
-	if err := c.readAdSets(ctx, cred, account, e); err != nil {
-		return nil, err
-	}
-	if err := c.readAds(ctx, cred, account, e); err != nil {
-		return nil, err
-	}
-	return e, c.readAudiences(ctx, cred, account, e)
-}
-
-func (c *Client) readCampaigns(ctx context.Context, cred connection.Credentials, account string, e *connection.Entities) error {
-	type campaign struct {
-		namedObject
-		objectStatus
-	}
-	found, err := readAll[campaign](ctx, c, cred, account, accountPath(account)+"/campaigns", "id,name,status,effective_status")
-	for _, f := range found {
-		o := f.observed()
-		e.Campaigns = append(e.Campaigns, connection.Entity{External: f.ID, Name: f.Name, Status: o.Status, Runs: o.Runs, Channel: channel})
-	}
-	return err
-}
-
-// readAdSets reads the audience of each ad set.
-//
-// Choice: an ad set with several audiences counts as one without, because their
-// metrics are not separate.
-func (c *Client) readAdSets(ctx context.Context, cred connection.Credentials, account string, e *connection.Entities) error {
-	type group struct {
-		namedObject
-		Targeting struct {
-			Audiences []namedObject `json:"custom_audiences"`
-		} `json:"targeting"`
-	}
-	found, err := readAll[group](ctx, c, cred, account, accountPath(account)+"/adsets", "id,targeting")
-	for _, f := range found {
-		if len(f.Targeting.Audiences) == 1 {
-			e.Groups[f.ID] = f.Targeting.Audiences[0].ID
-		}
-	}
-	return err
-}
-
-func (c *Client) readAds(ctx context.Context, cred connection.Credentials, account string, e *connection.Entities) error {
-	type ad struct {
-		namedObject
-		objectStatus
-		Creative struct {
-			Story struct {
-				LinkData struct {
-					Link string `json:"link"`
-				} `json:"link_data"`
-			} `json:"object_story_spec"`
-		} `json:"creative"`
-	}
-	found, err := readAll[ad](ctx, c, cred, account, accountPath(account)+"/ads", "id,name,status,effective_status,creative{object_story_spec{link_data{link}}}")
-	for _, f := range found {
-		o := f.observed()
-		e.Ads = append(e.Ads, connection.Entity{External: f.ID, Name: f.Name, Status: o.Status, Runs: o.Runs, Channel: channel, URL: f.Creative.Story.LinkData.Link})
-	}
-	return err
-}
-
-func (c *Client) readAudiences(ctx context.Context, cred connection.Credentials, account string, e *connection.Entities) error {
-	type audience struct {
-		namedObject
-		AtLeast *int64 `json:"approximate_count_lower_bound"`
-	}
-	found, err := readAll[audience](ctx, c, cred, account, accountPath(account)+"/customaudiences", "id,name,approximate_count_lower_bound")
-	for _, f := range found {
-		// -1 means that Meta does not disclose the number.
-		if f.AtLeast != nil && *f.AtLeast < 0 {
-			f.AtLeast = nil
-		}
-		e.Audiences = append(e.Audiences, connection.Entity{External: f.ID, Name: f.Name, Channel: channel, Size: f.AtLeast})
-	}
-	return err
-}
-
-// Status implements connection.Client.
-func (c *Client) Status(ctx context.Context, cred connection.Credentials, account, campaign string) (connection.Observed, error) {
-	var s struct {
-		ID      string `json:"id"`
-		Account string `json:"account_id"`
-		objectStatus
-	}
-	err := c.call(ctx, cred, transport.Call{
-		Method: http.MethodGet, Path: "/" + url.PathEscape(campaign), Query: url.Values{"fields": {"id,status,effective_status"}}, Account: account, Urgent: true,
-	}, &s)
-	if err != nil || s.ID != campaign {
-		return connection.Observed{}, err
-	}
-	if cmp.Or(s.Account, account) != account {
-		return connection.Observed{}, transport.Contradiction("Meta reports the campaign in another account.")
-	}
-	o := s.observed()
-	// A change in progress is not applied yet.
-	o.Runs = deliveringStatuses[cmp.Or(s.Effective, s.Configured)]
-	return o, nil
-}
-
-// SetStatus implements connection.Client.
-func (c *Client) SetStatus(ctx context.Context, cred connection.Credentials, account, campaign string, run bool) error {
-	word := "PAUSED"
-	if run {
-		word = "ACTIVE"
-	}
-	return c.call(ctx, cred, transport.Call{
-		Method: http.MethodPost, Path: "/" + url.PathEscape(campaign), JSON: map[string]string{"status": word}, Account: account, Urgent: true,
-	}, nil)
-}

@@ -31,6 +31,15 @@ type testSandbox struct {
 	account *sandbox.Account
 	now     time.Time
 	waited  []time.Duration
+	// requests are all requests of the client.
+	requests []*http.Request
+	notes    []connection.Note
+}
+
+// Do passes a request on to the sandbox.
+func (w *testSandbox) Do(r *http.Request) (*http.Response, error) {
+	w.requests = append(w.requests, r)
+	return w.sandbox.Do(r)
 }
 
 func newSandbox(t *testing.T, seed int64) *testSandbox {
@@ -42,7 +51,7 @@ func newSandbox(t *testing.T, seed int64) *testSandbox {
 		t.Fatal(err)
 	}
 	w.sandbox = server
-	w.client = meta.New(transport.Options{Base: "http://sandbox.test/meta", Do: server, Now: now, Sleep: func(ctx context.Context, d time.Duration) error {
+	w.client = meta.New(transport.Options{Base: "http://sandbox.test/meta", Do: w, Now: now, Sleep: func(ctx context.Context, d time.Duration) error {
 		w.now, w.waited = w.now.Add(d), append(w.waited, d)
 		return ctx.Err()
 	}})
@@ -78,7 +87,11 @@ func (w *testSandbox) reportFor(t *testing.T, level connection.Level, days clock
 		t.Fatal(err)
 	}
 	today := w.sandbox.Today(w.account)
-	return connection.Report{Account: w.account.ID, Level: level, First: today - days + 1, Last: today, Entities: entities}
+	w.notes = nil
+	return connection.Report{
+		Account: w.account.ID, Level: level, First: today - days + 1, Last: today, Entities: entities,
+		Note: func(n connection.Note) { w.notes = append(w.notes, n) },
+	}
 }
 
 // report reads a whole report.
@@ -199,7 +212,7 @@ func TestEntities(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := connection.Entities{Groups: map[string]string{}}
+	want := connection.Entities{Groups: map[string]string{}, Results: []string{"omni_purchase"}}
 	for _, c := range w.account.Campaigns {
 		o, err := w.client.Status(t.Context(), w.cred, w.account.ID, c.ID)
 		if err != nil {
@@ -273,7 +286,7 @@ func TestFaults(t *testing.T) {
 		{sandbox.FaultAccountDisabled, 1, connection.Forbidden},
 		{sandbox.FaultDuplicatePage, 1, ""},
 		{sandbox.FaultDuplicatePage, 0, connection.PagesDisagree},
-		{sandbox.FaultSkipPage, 1, connection.PagesDisagree},
+		{sandbox.FaultSkipPage, 1, ""},
 		{sandbox.FaultDriftingTotal, 1, connection.PagesDisagree},
 		{sandbox.FaultTooLarge, 1, ""},
 		{sandbox.FaultTooLarge, 0, connection.TooLarge},
@@ -318,7 +331,8 @@ func TestBackgroundReports(t *testing.T) {
 	}{
 		{sandbox.FaultAsyncStuck, 3, ""},
 		{sandbox.FaultAsyncStuck, 0, connection.Transient},
-		{sandbox.FaultAsyncFailed, 1, connection.TooLarge},
+		{sandbox.FaultAsyncFailed, 1, ""},
+		{sandbox.FaultAsyncFailed, 2, connection.TooLarge},
 		{sandbox.FaultThrottle, 1, ""},
 	} {
 		w := newSandbox(t, 7)
@@ -335,10 +349,11 @@ func TestBackgroundReports(t *testing.T) {
 	}
 }
 
-func TestGrant(t *testing.T) {
-	t.Parallel()
-	w := newSandbox(t, 8)
-	g := connection.Grant{Redirect: "https://fanfare.test/oauth/callback?a=b", State: "state-1", Verifier: "verifier-1", Write: true}
+var testGrant = connection.Grant{Redirect: "https://fanfare.test/oauth/callback?a=b", State: "state-1", Verifier: "verifier-1", Write: true}
+
+// consent grants access and returns the code.
+func (w *testSandbox) consent(t *testing.T, g connection.Grant) string {
+	t.Helper()
 	at := w.client.AuthorizeURL(app, g)
 	if !strings.HasPrefix(at, "http://sandbox.test/meta/"+meta.Version+"/dialog/oauth?") || !strings.Contains(at, "scope=ads_read%2Cads_management") {
 		t.Errorf("got address %s", at)
@@ -356,7 +371,15 @@ func TestGrant(t *testing.T) {
 	if err != nil || back.Host != "fanfare.test" || back.Query().Get("state") != g.State || back.Query().Get("a") != "b" {
 		t.Fatalf("got location %q want the redirect with state", back)
 	}
-	cred, err := w.client.Exchange(t.Context(), app, g, back.Query().Get("code"))
+	return back.Query().Get("code")
+}
+
+func TestGrant(t *testing.T) {
+	t.Parallel()
+	w := newSandbox(t, 8)
+	g := testGrant
+	code := w.consent(t, g)
+	cred, err := w.client.Exchange(t.Context(), app, g, code)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -371,7 +394,7 @@ func TestGrant(t *testing.T) {
 	if _, err := w.client.Accounts(t.Context(), cred); err != nil {
 		t.Error(err)
 	}
-	if _, err := w.client.Exchange(t.Context(), app, g, back.Query().Get("code")); connection.ClassOf(err) != connection.Refused {
+	if _, err := w.client.Exchange(t.Context(), app, g, code); connection.ClassOf(err) != connection.Refused {
 		t.Errorf("a code was used twice: got %v want %s", err, connection.Refused)
 	}
 	w.checkTokenLifetime(t, cred)

@@ -21,7 +21,7 @@ func readPagesOf(level connection.Level, all ...page[insight]) (map[string]map[s
 	found := map[string]map[string]int64{}
 	r := newReportReader(connection.Report{Level: level, First: date, Last: date, Entities: &connection.Entities{
 		Audiences: []connection.Entity{{External: "90", Name: "Hikers"}},
-		Groups:    map[string]string{"10": "90", "11": "90"},
+		Groups:    map[string]string{"10": "90", "11": "90"}, Results: []string{"omni_purchase"},
 	}}, func(rows []fact.Row) error {
 		for _, row := range rows {
 			known := map[string]int64{}
@@ -34,11 +34,13 @@ func readPagesOf(level connection.Level, all ...page[insight]) (map[string]map[s
 		}
 		return nil
 	})
+	check := &totalCheck{rows: map[rowKey]bool{}}
 	for i := range all {
-		if err := r.addPage(&all[i]); err != nil {
+		if err := r.addPage(&all[i], check); err != nil {
 			return found, err
 		}
 	}
+	r.missing = check.missing()
 	return found, r.finishReport()
 }
 
@@ -64,7 +66,7 @@ func TestInconsistentPages(t *testing.T) {
 		"a page twice":        {[]page[insight]{newPage("11", one), newPage("11", one), newPage("11", two)}, ""},
 		"a row changed":       {[]page[insight]{newPage("", one), newPage("", other)}, connection.PagesDisagree},
 		"total changed":       {[]page[insight]{newPage("11", one), newPage("12", two)}, connection.PagesDisagree},
-		"a page is missing":   {[]page[insight]{newPage("11", one)}, connection.PagesDisagree},
+		"a page is missing":   {[]page[insight]{newPage("11", one)}, ""},
 		"a day nobody wanted": {[]page[insight]{newPage("", insight{Date: "2026-10-19", Impressions: "1"})}, connection.Transient},
 		"no day":              {[]page[insight]{newPage("", insight{Impressions: "1"})}, connection.Transient},
 		"no number":           {[]page[insight]{newPage("", insight{Date: day, Impressions: "many"})}, connection.Transient},

@@ -3,7 +3,6 @@ package sandbox
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"io"
 	"maps"
 	"net/http"
@@ -41,43 +40,13 @@ type metaCall struct {
 	w      http.ResponseWriter
 	r      *http.Request
 	params url.Values
-}
-
-// metaError is the error of an answer.
-type metaError struct {
-	Status  int    `json:"-"`
-	Message string `json:"message"`
-	Type    string `json:"type"`
-	Code    int    `json:"code"`
-	Subcode int    `json:"error_subcode,omitzero"`
-	Trace   string `json:"fbtrace_id"`
-}
-
-func metaInvalid(format string, args ...any) *metaError {
-	return &metaError{Code: 100, Message: "(#100) " + fmt.Sprintf(format, args...)}
-}
-
-var (
-	metaTooLarge = &metaError{Status: http.StatusInternalServerError, Code: 1, Subcode: 99, Message: "Please reduce the amount of data you're asking for, then retry your request"}
-	metaSunset   = &metaError{Code: 2635, Message: "(#2635) You are calling a deprecated version of the Ads API. Please update to the latest version."}
-	metaDisabled = &metaError{Status: http.StatusForbidden, Code: 200, Message: "(#200) The ad account is disabled."}
-	metaUnknown  = &metaError{Code: 100, Subcode: 33, Message: "Unsupported request. Object does not exist, cannot be loaded due to missing permissions, or does not support this operation."}
-)
-
-// metaTokenError returns the error of a token.
-func metaTokenError(err error) *metaError {
-	switch {
-	case errors.Is(err, ErrExpiredToken):
-		return &metaError{Code: 190, Subcode: 463, Message: "Error validating access token: Session has expired."}
-	case errors.Is(err, ErrRevokedToken):
-		return &metaError{Code: 190, Subcode: 458, Message: "Error validating access token: The user has not authorized application."}
-	}
-	return &metaError{Code: 190, Message: "Invalid OAuth access token - Cannot parse access token"}
+	// statuses caches the status of objects.
+	statuses map[any]string
 }
 
 // Serve implements Dialect.
 func (meta) Serve(s *Call, w http.ResponseWriter, r *http.Request) {
-	c := metaCall{s, w, r, nil}
+	c := metaCall{s, w, r, nil, map[any]string{}}
 	params, err := metaParams(r)
 	if err != nil {
 		c.writeError(metaInvalid("%v", err))
@@ -156,6 +125,9 @@ func (c metaCall) serveToken() {
 	var got Tokens
 	var err error
 	switch {
+	case c.params.Get("grant_type") == "fb_exchange_token" && c.Behaves(nil, metaSystemUser):
+		c.writeError(metaInvalid("The token of a system user cannot be exchanged"))
+		return
 	case c.params.Get("grant_type") == "fb_exchange_token":
 		if got, err = c.Refresh(c.params.Get("fb_exchange_token")); err != nil {
 			c.writeError(metaTokenError(err))
@@ -171,7 +143,7 @@ func (c metaCall) serveToken() {
 		}
 	}
 	answer := map[string]any{"access_token": got.Access, "token_type": "bearer"}
-	if got.AccessLifetime > 0 {
+	if got.AccessLifetime > 0 && !c.Behaves(nil, metaSystemUser) {
 		answer["expires_in"] = int64(got.AccessLifetime.Seconds())
 	}
 	c.writeAnswer(answer)
@@ -180,32 +152,98 @@ func (c metaCall) serveToken() {
 // serveAuthorized answers calls that need a token.
 func (c metaCall) serveAuthorized(path string) {
 	access := cmp.Or(c.params.Get("access_token"), strings.TrimPrefix(c.r.Header.Get("Authorization"), "Bearer "))
-	a, err := c.Open(access)
+	own, err := c.Open(access)
 	if err != nil {
 		c.writeError(metaTokenError(err))
 		return
 	}
-	c.writeUsage(a)
 	id, edge, _ := strings.Cut(path, "/")
-	switch {
-	case id == "me":
-		c.serveMe(a, edge, access)
-	case c.Fault(FaultAccountDisabled):
-		c.writeError(metaDisabled)
-	case id == "act_"+a.ID:
-		c.serveAccount(a, edge)
-	default:
-		c.serveObject(a, id, edge)
+	if refused := c.refuseAccess(own, id, edge); refused != nil {
+		c.writeError(refused)
+		return
 	}
+	if id == "me" {
+		c.writeUsage(own)
+		c.serveMe(own, edge, access)
+		return
+	}
+	accounts, err := c.Accounts(access)
+	if err != nil {
+		c.writeError(metaTokenError(err))
+		return
+	}
+	if c.Fault(FaultAccountDisabled) {
+		c.writeError(metaDisabled)
+		return
+	}
+	for _, a := range accounts {
+		switch {
+		case id == "act_"+a.ID:
+			c.serveOpen(a, func() { c.serveAccount(a, edge) })
+			return
+		case a.ID == reportAccount(id) || findMetaObject(a, id) != nil:
+			c.serveOpen(a, func() { c.serveObject(a, id, edge) })
+			return
+		}
+	}
+	c.writeError(metaUnknown)
+}
+
+// serveOpen answers for an account unless its owner has taken access away.
+func (c metaCall) serveOpen(a *Account, answer func()) {
+	c.writeUsage(a)
+	if c.Behaves(a, metaAccountDenied) {
+		c.writeError(metaDenied)
+		return
+	}
+	answer()
+}
+
+// refuseAccess returns the error of a call that the token, the app or the
+// permissions do not allow, nil if they do.
+func (c metaCall) refuseAccess(a *Account, id, edge string) *metaError {
+	proof := c.params.Get("appsecret_proof")
+	subcode, _ := strconv.Atoi(c.Behavior(a, metaTokenSubcodes))
+	write := c.r.Method == http.MethodPost && edge == "" && id != "me"
+	switch {
+	case subcode != 0:
+		return &metaError{Code: 190, Subcode: subcode, Message: metaTokenMessages[subcode]}
+	case proof == "" && c.Behaves(a, metaRequireProof):
+		return metaInvalid("API calls from the server require an appsecret_proof argument")
+	case proof != "" && !metaProofFormat.MatchString(proof):
+		return metaInvalid("Invalid appsecret_proof provided in the API argument")
+	case c.Behaves(a, metaPermissionUnused) && id != "me":
+		return &metaError{Status: http.StatusForbidden, Code: 10, Message: "(#10) Application does not have permission for this action"}
+	case c.Behaves(a, metaPermissionPartial) && write:
+		return &metaError{Status: http.StatusForbidden, Code: 200, Message: "(#200) Requires ads_management permission to manage the object"}
+	}
+	return nil
 }
 
 func (c metaCall) serveMe(a *Account, edge, access string) {
 	switch c.r.Method + " " + edge {
+	case "GET ":
+		c.writeAnswer(c.selectFields(map[string]any{"id": a.ID + "5", "name": shopName}, "name"))
 	case "GET adaccounts":
-		c.writeList(1, func(int) any { return c.selectFields(c.accountNode(a)) })
+		if c.Behaves(a, metaFieldPermission) && slices.Contains(metaFields(c.params.Get("fields")), "user_tasks") {
+			c.writeError(&metaError{Status: http.StatusForbidden, Code: 200, Message: "(#200) Permissions error"})
+			return
+		}
+		accounts, err := c.Accounts(access)
+		if err != nil {
+			c.writeError(metaTokenError(err))
+			return
+		}
+		c.writeList(a, len(accounts), func(i int) any { return c.selectFields(c.accountNode(accounts[i]), "account_id") })
 	case "GET permissions":
 		granted := []string{"ads_read", "ads_management", "business_management"}
-		c.writeList(len(granted), func(i int) any { return map[string]any{"permission": granted[i], "status": "granted"} })
+		c.writeList(nil, len(granted), func(i int) any {
+			status := "granted"
+			if granted[i] == "ads_management" && c.Behaves(a, metaPermissionPartial) {
+				status = "declined"
+			}
+			return map[string]any{"permission": granted[i], "status": status}
+		})
 	case "DELETE permissions":
 		c.Revoke(access)
 		c.writeAnswer(map[string]any{"success": true})
@@ -217,17 +255,15 @@ func (c metaCall) serveMe(a *Account, edge, access string) {
 func (c metaCall) serveAccount(a *Account, edge string) {
 	switch c.r.Method + " " + edge {
 	case "GET ":
-		c.writeAnswer(c.selectFields(c.accountNode(a)))
+		c.writeAnswer(c.selectFields(c.accountNode(a), "account_id"))
 	case "GET campaigns":
-		c.writeList(len(a.Campaigns), func(i int) any { return c.selectFields(c.campaignNode(a, a.Campaigns[i])) })
+		writeObjects(c, a, "campaign", a.Campaigns, c.campaignNode)
 	case "GET adsets":
-		groups := allGroups(a)
-		c.writeList(len(groups), func(i int) any { return c.selectFields(c.groupNode(a, groups[i])) })
+		writeObjects(c, a, "adset", allGroups(a), c.groupNode)
 	case "GET ads":
-		ads := allAds(a)
-		c.writeList(len(ads), func(i int) any { return c.selectFields(c.adNode(a, ads[i])) })
+		writeObjects(c, a, "ad", allAds(a), c.adNode)
 	case "GET customaudiences":
-		c.writeList(len(a.Audiences), func(i int) any { return c.selectFields(audienceNode(a.Audiences[i])) })
+		c.writeList(a, len(a.Audiences), func(i int) any { return c.selectFields(audienceNode(a.Audiences[i])) })
 	case "GET insights":
 		c.insights(a, c.params, false)
 	case "POST insights":
@@ -237,30 +273,66 @@ func (c metaCall) serveAccount(a *Account, edge string) {
 	}
 }
 
-// serveObject answers for objects by id: campaigns and background reports.
+// serveObject answers for objects by id: campaigns, ad sets, ads and background
+// reports. Deleted ones have an answer too.
 func (c metaCall) serveObject(a *Account, id, edge string) {
 	if run, ok := decodeReportID(id); ok && c.r.Method == http.MethodGet {
 		c.serveReport(a, id, edge, run)
 		return
 	}
-	i := slices.IndexFunc(a.Campaigns, func(campaign *Campaign) bool { return campaign.ID == id })
-	if i < 0 || edge != "" {
+	object := findMetaObject(a, id)
+	campaign, isCampaign := object.(*Campaign)
+	switch {
+	case object == nil:
 		c.writeError(metaUnknown)
-		return
-	}
-	switch c.r.Method {
-	case http.MethodGet:
-		c.writeAnswer(c.selectFields(c.campaignNode(a, a.Campaigns[i])))
-	case http.MethodPost:
-		status := c.params.Get("status")
-		if status != "ACTIVE" && status != "PAUSED" {
-			c.writeError(metaInvalid("Param status must be one of {ACTIVE, PAUSED}"))
-			return
-		}
-		c.SetRuns(a, a.Campaigns[i], status == "ACTIVE")
-		c.writeAnswer(map[string]any{"success": true})
+	case c.r.Method == http.MethodGet && edge == "insights":
+		c.insightsOf(a, object)
+	case c.r.Method == http.MethodGet && edge == "":
+		c.writeAnswer(c.selectFields(c.nodeOf(a, object)))
+	case c.r.Method == http.MethodGet && c.serveChildren(a, object, edge):
+	case c.r.Method == http.MethodPost && edge == "" && isCampaign:
+		c.setStatus(a, campaign)
 	default:
 		c.writeError(metaUnknown)
+	}
+}
+
+// serveChildren answers with the ad sets or ads of an object. It returns false
+// if the object has no such list.
+func (c metaCall) serveChildren(a *Account, object any, edge string) bool {
+	var groups []*Group
+	var ads []*Ad
+	switch o := object.(type) {
+	case *Campaign:
+		groups = o.Groups
+	case *Group:
+		ads = o.Ads
+	}
+	for _, g := range groups {
+		ads = append(ads, g.Ads...)
+	}
+	switch {
+	case edge == "adsets" && groups != nil:
+		writeObjects(c, a, "adset", groups, c.groupNode)
+	case edge == "ads" && ads != nil:
+		writeObjects(c, a, "ad", ads, c.adNode)
+	default:
+		return false
+	}
+	return true
+}
+
+// setStatus changes the status of a campaign. Archived and deleted ones keep it.
+func (c metaCall) setStatus(a *Account, campaign *Campaign) {
+	status, before := c.params.Get("status"), c.campaignStatus(a, campaign)
+	switch {
+	case status != "ACTIVE" && status != "PAUSED":
+		c.writeError(metaInvalid("Param status must be one of {ACTIVE, PAUSED}"))
+	case before == "ARCHIVED" || before == "DELETED":
+		c.writeError(&metaError{Code: 100, Subcode: 1487056, Message: "Invalid parameter"})
+	default:
+		c.SetRuns(a, campaign, status == "ACTIVE")
+		c.writeAnswer(map[string]any{"success": true})
 	}
 }
 
@@ -268,37 +340,4 @@ func (c metaCall) writeAnswer(v any) {
 	c.w.Header().Set("Content-Type", "application/json; charset=UTF-8")
 	// A client that has disconnected gets no answer.
 	_ = json.MarshalWrite(c.w, v, json.Deterministic(true))
-}
-
-func (c metaCall) writeError(e *metaError) {
-	shown := *e
-	shown.Type, shown.Trace = "OAuthException", "A"+strconv.FormatInt(c.Now().UnixNano(), 36)
-	c.w.Header().Set("X-Fb-Trace-Id", shown.Trace)
-	writeMetaError(c.w, shown)
-}
-
-func writeMetaError(w http.ResponseWriter, e metaError) {
-	w.Header().Set("Content-Type", "application/json; charset=UTF-8")
-	w.WriteHeader(cmp.Or(e.Status, http.StatusBadRequest))
-	_ = json.MarshalWrite(w, map[string]metaError{"error": e}, json.Deterministic(true))
-}
-
-// writeUsage sets the usage header of an account.
-func (c metaCall) writeUsage(a *Account) {
-	c.w.Header().Set("X-Business-Use-Case-Usage", metaUsage(a.ID, 1, 0))
-	c.w.Header().Set("X-Fb-Ads-Insights-Throttle", `{"app_id_util_pct":0.1,"acc_id_util_pct":0.5,"ads_api_access_tier":"standard_access"}`)
-}
-
-func metaUsage(account string, percent, minutes int) string {
-	return fmt.Sprintf(`{%q:[{"type":"ads_insights","call_count":%d,"total_cputime":%d,"total_time":%d,"estimated_time_to_regain_access":%d}]}`,
-		account, percent, percent, percent, minutes)
-}
-
-// Throttle implements PlatformAPI. Meta reports the wait in minutes.
-func (meta) Throttle(w http.ResponseWriter, _ *http.Request, seconds int) {
-	w.Header().Set("X-Business-Use-Case-Usage", metaUsage("0", 100, (seconds+59)/60))
-	writeMetaError(w, metaError{
-		Code: 80000, Subcode: 2446079, Type: "OAuthException", Trace: "A0",
-		Message: "(#80000) There have been too many calls from this ad-account. Wait a bit and try again.",
-	})
 }

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"encoding/base64"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -14,10 +15,11 @@ const (
 
 var metaBadCursor = metaInvalid("Invalid cursors values. Please do not store cursors for a long time.")
 
-// writeList answers with a page of a list.
-func (c metaCall) writeList(n int, item func(i int) any) {
+// writeList answers with a page of a list of an account.
+func (c metaCall) writeList(a *Account, n int, item func(i int) any) {
 	limit, refused := c.limit()
 	text, err := readMetaCursor(c.params.Get("after"))
+	text, second := strings.CutSuffix(text, metaSecondPage)
 	first, wrong := metaNumber(text, 0)
 	if refused == nil && (err != nil || wrong != nil || first < 0) {
 		refused = metaBadCursor
@@ -27,12 +29,29 @@ func (c metaCall) writeList(n int, item func(i int) any) {
 		return
 	}
 	first = min(first, n)
+	limit, next := c.shortenPage(a, limit, second)
 	end := min(first+limit, n)
 	data := []any{}
 	for i := first; i < end; i++ {
 		data = append(data, item(i))
 	}
-	c.writeAnswer(map[string]any{"data": data, "paging": c.paging(metaCursor(strconv.Itoa(first)), metaCursor(strconv.Itoa(end)), end < n)})
+	c.writeAnswer(map[string]any{"data": data, "paging": c.paging(metaCursor(strconv.Itoa(first)), metaCursor(strconv.Itoa(end)+next), end < n)})
+}
+
+// metaSecondPage ends cursors after an empty page.
+const metaSecondPage = " +"
+
+// shortenPage returns the length of a page and the end of the next cursor. With
+// short_and_empty_pages every second page is empty and the others are short,
+// although more follows.
+func (c metaCall) shortenPage(a *Account, limit int, second bool) (length int, next string) {
+	switch {
+	case !c.Behaves(a, metaShortPages):
+		return limit, ""
+	case second:
+		return max(1, limit/3), ""
+	}
+	return 0, metaSecondPage
 }
 
 // limit returns the length of a page.
@@ -100,9 +119,14 @@ func metaFields(text string) []string {
 }
 
 // selectFields returns the requested fields of an object, and always its id.
-func (c metaCall) selectFields(object map[string]any) map[string]any {
+// Without a request it returns the default fields.
+func (c metaCall) selectFields(object map[string]any, defaults ...string) map[string]any {
 	chosen := map[string]any{"id": object["id"]}
-	for _, name := range metaFields(c.params.Get("fields")) {
+	fields := metaFields(c.params.Get("fields"))
+	if len(fields) == 0 {
+		fields = defaults
+	}
+	for _, name := range fields {
 		if value, ok := object[name]; ok {
 			chosen[name] = value
 		}
@@ -111,8 +135,17 @@ func (c metaCall) selectFields(object map[string]any) map[string]any {
 }
 
 func (c metaCall) accountNode(a *Account) map[string]any {
+	status, reason := 1, 0
+	if value := c.Behavior(a, metaAccountStatus); value != "" {
+		status, _ = metaNumber(value, 1)
+		reason = 1
+	}
+	tasks := []string{"DRAFT", "ANALYZE", "ADVERTISE", "MANAGE"}
+	if c.Behaves(a, metaAccountDenied) {
+		tasks = []string{}
+	}
 	return map[string]any{
-		"id": "act_" + a.ID, "account_id": a.ID, "name": a.Name, "account_status": 1,
+		"id": "act_" + a.ID, "account_id": a.ID, "name": a.Name, "account_status": status, "disable_reason": reason, "user_tasks": tasks,
 		"currency": a.Set.Currency, "timezone_name": a.Set.Timezone,
 	}
 }
@@ -122,29 +155,36 @@ var metaObjectives = map[string]string{
 	"awareness": "OUTCOME_AWARENESS", "traffic": "OUTCOME_TRAFFIC", "leads": "OUTCOME_LEADS", "sales": "OUTCOME_SALES", "video": "OUTCOME_ENGAGEMENT",
 }
 
-func (c metaCall) campaignStatus(a *Account, campaign *Campaign) string {
-	if c.Runs(a, campaign) {
-		return "ACTIVE"
+// metaWholeUnits are the currencies whose budgets are in whole units. All others
+// are in hundredths, whatever ISO 4217 says
+// (developers.facebook.com/documentation/ads-commerce/marketing-api/currencies).
+var metaWholeUnits = []string{"CLP", "COP", "CRC", "HUF", "ISK", "IDR", "JPY", "KRW", "PYG", "TWD", "VND"}
+
+// metaBudget returns a budget in the unit of Meta.
+func metaBudget(a *Account, micros int64) string {
+	if slices.Contains(metaWholeUnits, a.Set.Currency) {
+		return strconv.FormatInt(micros/million, 10)
 	}
-	return "PAUSED"
+	return strconv.FormatInt(micros/(million/100), 10)
 }
 
 func (c metaCall) campaignNode(a *Account, campaign *Campaign) map[string]any {
 	status := c.campaignStatus(a, campaign)
+	effective := status
+	if value := c.Behavior(a, metaEffectiveStatus); value != "" && status == "ACTIVE" {
+		effective = value
+	}
 	return map[string]any{
 		"id": campaign.ID, "account_id": a.ID, "name": campaign.Name, "objective": metaObjectives[campaign.Kind],
-		"status": status, "configured_status": status, "effective_status": status,
-		"daily_budget": strconv.FormatInt(campaign.DailyBudget/10_000, 10), "start_time": campaign.Start.String() + "T00:00:00+0000",
+		"status": status, "configured_status": status, "effective_status": effective,
+		"daily_budget": metaBudget(a, campaign.DailyBudget), "start_time": campaign.Start.String() + "T00:00:00+0000",
 	}
 }
 
-// childStatus returns the status of ad sets and ads in a campaign, which are
-// always switched on themselves.
-func (c metaCall) childStatus(a *Account, campaign *Campaign) string {
-	if c.Runs(a, campaign) {
-		return "ACTIVE"
-	}
-	return "CAMPAIGN_PAUSED"
+// metaGoals are the optimization goals of ad sets by the kind of their
+// campaign, with the event of those that optimize for one.
+var metaGoals = map[string]struct{ goal, event string }{
+	"awareness": {"REACH", ""}, "traffic": {"LINK_CLICKS", ""}, "video": {"THRUPLAY", ""}, "leads": {"OFFSITE_CONVERSIONS", "LEAD"}, "sales": {"OFFSITE_CONVERSIONS", "PURCHASE"},
 }
 
 func (c metaCall) groupNode(a *Account, g *Group) map[string]any {
@@ -152,16 +192,24 @@ func (c metaCall) groupNode(a *Account, g *Group) map[string]any {
 	if g.Audience != nil {
 		targeting["custom_audiences"] = []any{map[string]any{"id": g.Audience.ID, "name": g.Audience.Name}}
 	}
-	return map[string]any{
-		"id": g.ID, "account_id": a.ID, "campaign_id": g.Campaign.ID, "name": g.Name, "status": "ACTIVE",
-		"effective_status": c.childStatus(a, g.Campaign), "targeting": targeting,
+	configured, effective := c.groupStatus(a, g)
+	node := map[string]any{
+		"id": g.ID, "account_id": a.ID, "campaign_id": g.Campaign.ID, "name": g.Name, "status": configured, "configured_status": configured,
+		"effective_status": effective, "targeting": targeting,
 	}
+	goal, event := c.goalOf(a, g.Campaign)
+	node["optimization_goal"] = goal
+	if event != "" {
+		node["promoted_object"] = map[string]any{"pixel_id": a.ID + "9", "custom_event_type": event}
+	}
+	return node
 }
 
 func (c metaCall) adNode(a *Account, ad *Ad) map[string]any {
+	configured, effective := c.adStatus(a, ad)
 	return map[string]any{
-		"id": ad.ID, "account_id": a.ID, "campaign_id": ad.Group.Campaign.ID, "adset_id": ad.Group.ID, "name": ad.Name, "status": "ACTIVE",
-		"effective_status": c.childStatus(a, ad.Group.Campaign),
+		"id": ad.ID, "account_id": a.ID, "campaign_id": ad.Group.Campaign.ID, "adset_id": ad.Group.ID, "name": ad.Name, "status": configured,
+		"configured_status": configured, "effective_status": effective,
 		"creative": map[string]any{"id": ad.ID + "1", "object_story_spec": map[string]any{
 			"link_data": map[string]any{"link": ad.Link, "message": ad.Text, "name": ad.Headline},
 		}},
@@ -187,4 +235,37 @@ func allAds(a *Account) (ads []*Ad) {
 		ads = append(ads, g.Ads...)
 	}
 	return ads
+}
+
+// findMetaObject returns the campaign, ad set or ad with an id, nil if there is
+// none.
+func findMetaObject(a *Account, id string) any {
+	for _, campaign := range a.Campaigns {
+		if campaign.ID == id {
+			return campaign
+		}
+		for _, g := range campaign.Groups {
+			if g.ID == id {
+				return g
+			}
+			for _, ad := range g.Ads {
+				if ad.ID == id {
+					return ad
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func (c metaCall) nodeOf(a *Account, object any) map[string]any {
+	switch o := object.(type) {
+	case *Campaign:
+		return c.campaignNode(a, o)
+	case *Group:
+		return c.groupNode(a, o)
+	case *Ad:
+		return c.adNode(a, o)
+	}
+	return nil
 }

@@ -98,10 +98,15 @@ func TestMetaRefusals(t *testing.T) {
 		{"another field", "GET", insights, metaTestParams("fields", "campaign_id,likes"), "", 100, 0},
 		{"another summary", "GET", insights, metaTestParams("summary", `["likes"]`), "", 100, 0},
 		{"another level", "GET", insights, metaTestParams("level", "pixel"), "", 100, 0},
-		{"another breakdown", "GET", insights, metaTestParams("breakdowns", "region"), "", 100, 0},
-		{"a breakdown of ads", "GET", insights, metaTestParams("level", "ad", "breakdowns", "country"), "", 100, 0},
-		{"a window that is gone", "GET", insights, metaTestParams("action_attribution_windows", `["28d_view"]`), "", 100, 0},
-		{"not by day", "GET", insights, metaTestParams("time_increment", "7"), "", 100, 0},
+		{"another breakdown", "GET", insights, metaTestParams("breakdowns", "planet"), "", 100, 0},
+		{"breakdowns that exclude each other", "GET", insights, metaTestParams("breakdowns", "country,age"), "", 100, 0},
+		{"another filter", "GET", insights, metaTestParams("filtering", `[{"field":"campaign.color","operator":"IN","value":["RED"]}]`), "", 100, 0},
+		{"a status that ad sets do not have", "GET", insights, metaTestParams("filtering", `[{"field":"adset.effective_status","operator":"IN","value":["DISAPPROVED"]}]`), "", 100, 0},
+		{"a list of deleted objects", "GET", "/v26.0/ACCOUNT/ads", url.Values{"effective_status": {`["DELETED"]`}}, "", 100, 1487561},
+		{"a proof that is none", "GET", "/v26.0/ACCOUNT/ads", url.Values{"appsecret_proof": {"x"}}, "", 100, 0},
+		{"another preset", "GET", insights, url.Values{"date_preset": {"next_week"}}, "", 100, 0},
+		{"another window", "GET", insights, metaTestParams("action_attribution_windows", `["90d_view"]`), "", 100, 0},
+		{"too many days in a row", "GET", insights, metaTestParams("time_increment", "91"), "", 100, 0},
 		{"no days", "GET", insights, metaTestParams("time_range", ""), "", 100, 0},
 		{"days backwards", "GET", insights, metaTestParams("time_range", `{"since":"2026-10-02","until":"2026-10-01"}`), "", 100, 0},
 		{"too long ago", "GET", insights, metaTestParams("time_range", `{"since":"2023-09-19","until":"2026-10-01"}`), "", 3018, 0},
@@ -139,6 +144,9 @@ func TestMetaLevelsAndPages(t *testing.T) {
 	for _, level := range []string{"account", "campaign", "adset"} {
 		for _, breakdowns := range []string{"", "country", "age,gender", `["gender","age"]`, "impression_device"} {
 			query := metaTestParams("level", level, "breakdowns", breakdowns, "summary", "impressions", "limit", "97")
+			if level == "adset" {
+				query.Set("filtering", `[{"field":"adset.effective_status","operator":"IN","value":["ACTIVE","ARCHIVED","CAMPAIGN_PAUSED","DELETED","IN_PROCESS","PAUSED","WITH_ISSUES"]}]`)
+			}
 			sum, pages := int64(0), 0
 			for path := "/v26.0/ACCOUNT/insights"; path != ""; pages++ {
 				status, got := w.ask(t, http.MethodGet, path, query, "")
