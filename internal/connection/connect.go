@@ -262,7 +262,7 @@ func (s *Service) discover(ctx context.Context, c *Connection, ring PlatformCred
 		}
 		c.Capabilities = append(c.Capabilities, client.About().Capabilities...)
 		for _, a := range list {
-			if a.Problem != nil {
+			if a.Problem != nil && a.Problem.Class == Forbidden {
 				denied[a.ExternalID] = a.Problem.Message
 			}
 		}
@@ -313,7 +313,7 @@ func (c *Connection) accounts(platform string, list []Account, at clock.Instant)
 				c.Private.Unlisted = without(c.Private.Unlisted, a.ExternalID)
 			}
 		case len(next) < MaxAccounts && a.Currency != "":
-			a.Enabled = c.selects(a.ExternalID, first, len(list) == 1)
+			a.Enabled = c.selects(&a, first, len(list) == 1)
 			next = append(next, a)
 		}
 	}

@@ -17,8 +17,10 @@ import (
 // the way is an *Error.
 type Client interface {
 	About() About
-	// Accounts lists what the credentials give access to, without managers
-	// and accounts that are closed.
+	// Accounts lists what the credentials give access to, without managers.
+	// Enabled is false for accounts that are closed or cannot be read; the latter
+	// have a Problem and may have no currency and no time zone. One account never
+	// fails the list.
 	Accounts(ctx context.Context, c Credentials) ([]Account, error)
 	// Entities lists what an account has.
 	Entities(ctx context.Context, c Credentials, account string) (*Entities, error)

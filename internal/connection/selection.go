@@ -62,12 +62,15 @@ func defaultSelection(platform string) Selection {
 }
 
 // selects reports whether an account that is new to the connection is synced.
+// One that the platform lists as closed is only if it was chosen.
 // first says that the connection knew no account of the platform before, alone
 // that the platform lists this one only.
-func (c *Connection) selects(id string, first, alone bool) bool {
+func (c *Connection) selects(a *Account, first, alone bool) bool {
 	switch {
-	case slices.Contains(c.Private.Selected, id):
+	case slices.Contains(c.Private.Selected, a.ExternalID):
 		return true
+	case !a.Enabled:
+		return false
 	case !first:
 		return c.AccountSelection.AutoAdd
 	case c.AccountSelection.Mode == SelectAll:

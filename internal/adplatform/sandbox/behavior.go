@@ -215,3 +215,16 @@ func (s *Server) matured(a *Account) *Account {
 	changed.traits = &traits
 	return &changed
 }
+
+// AccountIDs returns the ids of the accounts that an access token of a platform
+// opens, nil if the token is not valid.
+func (s *Server) AccountIDs(platform, access string) (ids []string) {
+	list, err := s.newCall(apiOf(platform), "", "").Accounts(access)
+	if err != nil {
+		return nil
+	}
+	for _, a := range list {
+		ids = append(ids, a.ID)
+	}
+	return ids
+}
