@@ -208,4 +208,10 @@ var ga4Behaviors = []Behavior{
 		Client:  "Lists no campaigns and ads from them",
 		Source:  ga4DataTypes + " (Filter.EmptyFilter, ResponseMetaData)", Test: ga4Tests + "TestOtherRow",
 	},
+	{
+		ID: "A35", Platform: GA4,
+		Summary: "advertiserAdCost repeats the spend that the ad platforms report themselves",
+		Client:  "Does not ask for it",
+		Source:  "developers.google.com/analytics/devguides/reporting/data/v1/api-schema", Test: ga4Tests + "TestReportColumns",
+	},
 }

@@ -81,8 +81,8 @@ var ga4Dimensions = func() map[string]ga4Dimension {
 	return all
 }()
 
-// ga4Prefixed returns the name of a dimension in a scope: campaignName,
-// sessionCampaignName, firstUserCampaignName.
+// ga4Prefixed returns the name of a dimension in a scope, which "session" and
+// "firstUser" are the prefixes of.
 func ga4Prefixed(prefix, name string) string {
 	if prefix == "" {
 		return strings.ToLower(name[:1]) + name[1:]

@@ -125,9 +125,9 @@ func TestGA4Filters(t *testing.T) {
 		`"dimensionFilter":{"filter":{"fieldName":"sessionSource","stringFilter":{"value":"GOOGLE","caseSensitive":true}}}`: func(string, string, float64) bool {
 			return false
 		},
-		`"dimensionFilter":{"filter":{"fieldName":"sessionSource","inListFilter":{"values":["google","linkedin"]}}}`:           func(s, _ string, _ float64) bool { return s != "facebook" },
-		`"dimensionFilter":{"notExpression":{"filter":{"fieldName":"sessionSource","stringFilter":{"value":"google"}}}}`:       func(s, _ string, _ float64) bool { return s != "google" },
-		`"dimensionFilter":{"filter":{"fieldName":"sessionCampaignName","stringFilter":{"matchType":"CONTAINS","value":"a"}}}`: func(_, n string, _ float64) bool { return strings.Contains(strings.ToLower(n), "a") },
+		`"dimensionFilter":{"filter":{"fieldName":"sessionSource","inListFilter":{"values":["google","linkedin"]}}}`:     func(s, _ string, _ float64) bool { return s != "facebook" },
+		`"dimensionFilter":{"notExpression":{"filter":{"fieldName":"sessionSource","stringFilter":{"value":"google"}}}}`: func(s, _ string, _ float64) bool { return s != "google" },
+		`"dimensionFilter":{"filter":{"fieldName":"sessionCampaignName","stringFilter":{"matchType":4,"value":"a"}}}`:    func(_, n string, _ float64) bool { return strings.Contains(strings.ToLower(n), "a") },
 		`"dimensionFilter":{"filter":{"fieldName":"sessionCampaignName","stringFilter":{"matchType":"FULL_REGEXP","value":"brand.*"}}}`: func(_, n string, _ float64) bool {
 			return strings.HasPrefix(n, "Brand")
 		},
@@ -164,7 +164,7 @@ func TestGA4Totals(t *testing.T) {
 		"date", "yearMonth week dayOfWeekName", "sessionSourceMedium", "country deviceCategory", "userAgeBracket countryId", "sessionManualAdContent deviceCategory",
 		"eventName", "browser", "firstUserCampaignName audienceName",
 	} {
-		got := c.report(t, dimensions, "keyEvents sessions", `,"metricAggregations":["TOTAL","MINIMUM","MAXIMUM"],"limit":3,"orderBys":[{"metric":{"metricName":"keyEvents"},"desc":true}]`)
+		got := c.report(t, dimensions, "keyEvents sessions", `,"metricAggregations":["TOTAL",5,"MAXIMUM"],"limit":3,"orderBys":[{"metric":{"metricName":"keyEvents"},"desc":true}]`)
 		all := c.report(t, dimensions, "keyEvents sessions", `,"orderBys":[{"metric":{"metricName":"keyEvents"},"desc":true}]`)
 		total := ga4ParseValue(got.Totals[0].MetricValues[0].Value)
 		if difference := total - whole; difference > 0.001 || difference < -0.001 || len(got.Rows) > 3 || got.RowCount != len(all.Rows) {

@@ -32,9 +32,9 @@ type ga4SingleFilter struct {
 }
 
 type ga4StringFilter struct {
-	MatchType     string `json:"matchType"`
-	Value         string `json:"value"`
-	CaseSensitive bool   `json:"caseSensitive"`
+	MatchType     ga4MatchType `json:"matchType"`
+	Value         string       `json:"value"`
+	CaseSensitive bool         `json:"caseSensitive"`
 }
 
 type ga4InListFilter struct {
@@ -43,7 +43,7 @@ type ga4InListFilter struct {
 }
 
 type ga4NumericFilter struct {
-	Operation string          `json:"operation"`
+	Operation ga4Operation    `json:"operation"`
 	Value     ga4NumericValue `json:"value"`
 }
 
@@ -117,24 +117,16 @@ func (f *ga4Filter) problem() string {
 	return f.NotExpression.problem()
 }
 
-var (
-	ga4MatchTypes = []string{"", "MATCH_TYPE_UNSPECIFIED", "EXACT", "BEGINS_WITH", "ENDS_WITH", "CONTAINS", "FULL_REGEXP", "PARTIAL_REGEXP"}
-	ga4Operations = []string{"EQUAL", "LESS_THAN", "LESS_THAN_OR_EQUAL", "GREATER_THAN", "GREATER_THAN_OR_EQUAL"}
-)
-
 func (f *ga4SingleFilter) problem() string {
 	switch {
 	case f.StringFilter != nil:
-		if !slices.Contains(ga4MatchTypes, f.StringFilter.MatchType) {
-			return "Invalid value at 'string_filter.match_type': " + f.StringFilter.MatchType
-		}
-		if _, err := regexp.Compile(f.StringFilter.Value); err != nil && strings.HasSuffix(f.StringFilter.MatchType, "_REGEXP") {
+		if _, err := regexp.Compile(f.StringFilter.Value); err != nil && strings.HasSuffix(string(f.StringFilter.MatchType), "_REGEXP") {
 			return "The regular expression of the filter on " + f.FieldName + " is invalid."
 		}
 	case f.InListFilter != nil && len(f.InListFilter.Values) == 0:
 		return "The list of the filter on " + f.FieldName + " must be non-empty."
-	case f.Numeric != nil && !slices.Contains(ga4Operations, f.Numeric.Operation):
-		return "Invalid value at 'numeric_filter.operation': " + f.Numeric.Operation
+	case f.Numeric != nil && (f.Numeric.Operation == "" || f.Numeric.Operation == "OPERATION_UNSPECIFIED"):
+		return "The filter on " + f.FieldName + " has no operation."
 	case f.InListFilter == nil && f.Numeric == nil && f.Between == nil && f.EmptyFilter == nil:
 		return "The filter on " + f.FieldName + " has no condition."
 	}

@@ -17,21 +17,21 @@ import (
 // ga4Request is the body of a report. Numbers may be strings.
 type ga4Request struct {
 	// Property is set in batches only, and has to be that of the batch.
-	Property            string         `json:"property"`
-	Dimensions          []ga4Name      `json:"dimensions"`
-	Metrics             []ga4MetricAsk `json:"metrics"`
-	DateRanges          []ga4DateRange `json:"dateRanges"`
-	DimensionFilter     *ga4Filter     `json:"dimensionFilter"`
-	MetricFilter        *ga4Filter     `json:"metricFilter"`
-	MetricAggregations  []string       `json:"metricAggregations"`
-	OrderBys            []ga4Order     `json:"orderBys"`
-	Limit               ga4Number      `json:"limit"`
-	Offset              ga4Number      `json:"offset"`
-	CurrencyCode        string         `json:"currencyCode"`
-	ReturnPropertyQuota bool           `json:"returnPropertyQuota"`
-	KeepEmptyRows       bool           `json:"keepEmptyRows"`
+	Property            string           `json:"property"`
+	Dimensions          []ga4Name        `json:"dimensions"`
+	Metrics             []ga4MetricAsk   `json:"metrics"`
+	DateRanges          []ga4DateRange   `json:"dateRanges"`
+	DimensionFilter     *ga4Filter       `json:"dimensionFilter"`
+	MetricFilter        *ga4Filter       `json:"metricFilter"`
+	MetricAggregations  []ga4Aggregation `json:"metricAggregations"`
+	OrderBys            []ga4Order       `json:"orderBys"`
+	Limit               ga4Number        `json:"limit"`
+	Offset              ga4Number        `json:"offset"`
+	CurrencyCode        string           `json:"currencyCode"`
+	ReturnPropertyQuota bool             `json:"returnPropertyQuota"`
+	KeepEmptyRows       bool             `json:"keepEmptyRows"`
 	// CompatibilityFilter belongs to a check of compatibility.
-	CompatibilityFilter string `json:"compatibilityFilter"`
+	CompatibilityFilter ga4Compatibility `json:"compatibilityFilter"`
 
 	// levels are those of the dimensions in the request, sorted.
 	levels []Level
@@ -61,8 +61,8 @@ type ga4Span struct {
 
 type ga4Order struct {
 	Dimension struct {
-		DimensionName string `json:"dimensionName"`
-		OrderType     string `json:"orderType"`
+		DimensionName string       `json:"dimensionName"`
+		OrderType     ga4OrderType `json:"orderType"`
 	} `json:"dimension"`
 	Metric struct {
 		MetricName string `json:"metricName"`
@@ -191,11 +191,6 @@ func (in *ga4Request) checkFields() (wrong string) {
 		useMetric(m.Name)
 	}
 	in.MetricFilter.fields(useMetric)
-	for _, name := range in.MetricAggregations {
-		if !slices.Contains([]string{"METRIC_AGGREGATION_UNSPECIFIED", "TOTAL", "MINIMUM", "MAXIMUM", "COUNT"}, name) && wrong == "" {
-			wrong = "Invalid value at 'metric_aggregations': " + name
-		}
-	}
 	in.levels = slices.Sorted(maps.Keys(levels))
 	if wrong != "" {
 		return wrong
@@ -311,9 +306,9 @@ func (r *ga4Report) page() any {
 		rows = append(rows, r.encode(r.lines[from+i].dimensions, r.lines[from+i].values))
 	}
 	answer["dimensionHeaders"], answer["metricHeaders"], answer["rows"] = dimensions, metrics, rows
-	for name, member := range map[string]string{"TOTAL": "totals", "MINIMUM": "minimums", "MAXIMUM": "maximums"} {
+	for name, member := range map[ga4Aggregation]string{"TOTAL": "totals", "MINIMUM": "minimums", "MAXIMUM": "maximums"} {
 		if slices.Contains(in.MetricAggregations, name) {
-			answer[member] = r.aggregate(name)
+			answer[member] = r.aggregate(string(name))
 		}
 	}
 	if in.ReturnPropertyQuota {
