@@ -406,6 +406,27 @@ func TestPropertyChanges(t *testing.T) {
 	}
 }
 
+func TestMixedChannels(t *testing.T) {
+	t.Parallel()
+	f := openSandbox(t)
+	f.turnOn(t, "", "mixed_channels", "")
+	last := f.server.Today(f.account) - 5
+	for _, level := range []connection.Level{connection.LevelCampaign, connection.LevelGeo, connection.LevelDevice} {
+		r := f.mustRead(t, connection.Report{Level: level, First: last, Last: last})
+		f.checkTruth(t, r, last, last)
+		channels := map[string]map[string]bool{}
+		for _, row := range r.rows {
+			if channels[row.Campaign.ExternalID] == nil {
+				channels[row.Campaign.ExternalID] = map[string]bool{}
+			}
+			channels[row.Campaign.ExternalID][row.Channel] = true
+		}
+		if got := channels["Brand Search"]; len(got) != 2 || !got["search"] || !got["other"] {
+			t.Errorf("level %d: got channels %v, want search and other", level, got)
+		}
+	}
+}
+
 func TestReportColumns(t *testing.T) {
 	t.Parallel()
 	for events, want := range map[string]string{

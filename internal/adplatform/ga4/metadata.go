@@ -100,7 +100,7 @@ func checkSampling(q *connection.Report) func(*metadata) error {
 
 // addNotes passes on what a reader of the numbers should know.
 func (c *Client) addNotes(ctx context.Context, creds connection.Credentials, q *connection.Report, read *reading) {
-	m := read.told
+	m := read.info
 	note := func(code connection.NoteCode, message string) {
 		q.AddNote(connection.Note{Code: code, First: q.First, Last: q.Last, Message: message})
 	}
@@ -142,7 +142,7 @@ func percent(part, whole int64) string {
 func (c *Client) addWithheld(ctx context.Context, creds connection.Credentials, q *connection.Report, read *reading) {
 	n := connection.Note{
 		Code: connection.NoteWithheld, First: q.First, Last: q.Last,
-		Message: "Google Analytics leaves out rows with few users, to protect people. Totals by campaign are complete.",
+		Message: "Google Analytics leaves out rows with few users, to protect people.",
 	}
 	if q.Level == connection.LevelAccount {
 		n.Message = "Google Analytics leaves out days with few users, to protect people."
@@ -152,7 +152,7 @@ func (c *Client) addWithheld(ctx context.Context, creds connection.Credentials, 
 	total := *q
 	total.Level, total.Note = connection.LevelAccount, nil
 	whole, err := c.read(ctx, creds, &total, read.columns)
-	if err != nil || whole.told.SubjectToThresholding || whole.told.sampled() || read.told.sampled() {
+	if err != nil || whole.info.SubjectToThresholding || whole.info.sampled() || read.info.sampled() {
 		q.AddNote(n)
 		return
 	}
@@ -237,7 +237,7 @@ func (c *Client) addKeyEvents(ctx context.Context, creds connection.Credentials,
 	}
 	first := slices.MinFunc(read.rows, func(a, b readRow) int { return int(a.Date - b.Date) }).Date
 	for _, e := range events {
-		created, ok := dayIn(e.CreateTime, read.told.TimeZone)
+		created, ok := dayIn(e.CreateTime, read.info.TimeZone)
 		chosen := len(q.Conversions) == 0 || slices.Contains(q.Conversions, e.EventName)
 		if ok && chosen && created > first {
 			q.AddNote(connection.Note{

@@ -101,18 +101,10 @@ type query struct {
 	check func(*metadata) error
 }
 
-// reportRow has the values of a row by dimension.
-type reportRow map[string]string
-
-// runReport reads a report page by page, and returns what Google says about it.
-// It returns an error if pages disagree on the number of rows, the currency or
-// the time zone, or if rows are missing. Rows are sorted by all dimensions, so
-// that pages are stable.
-func (c *Client) runReport(ctx context.Context, creds connection.Credentials, q query, each func(reportRow, []int64) error) (*metadata, error) {
-	if !isDigits(q.property) {
-		return nil, &connection.Error{Class: connection.Gone, Code: "unknown_account", Message: "A property of Google Analytics has a number, without the G- of its tag."}
-	}
-	in := request{DateRanges: []days{q.between}, Limit: c.page, ReturnPropertyQuota: true}
+// request returns the request of the first page. Rows are sorted by all
+// dimensions, so that pages are stable.
+func (q *query) request(rows int) request {
+	in := request{DateRanges: []days{q.between}, Limit: rows, ReturnPropertyQuota: true}
 	for _, d := range q.dimensions {
 		in.Dimensions = append(in.Dimensions, name{d})
 		order := orderBy{}
@@ -122,8 +114,22 @@ func (c *Client) runReport(ctx context.Context, creds connection.Credentials, q 
 	for _, m := range q.metrics {
 		in.Metrics = append(in.Metrics, name{m})
 	}
+	return in
+}
+
+// reportRow has the values of a row by dimension.
+type reportRow map[string]string
+
+// runReport reads a report page by page, and returns what Google says about it.
+// It returns an error if pages disagree on the number of rows, the currency or
+// the time zone, or if rows are missing.
+func (c *Client) runReport(ctx context.Context, creds connection.Credentials, q query, each func(reportRow, []int64) error) (*metadata, error) {
+	if !isDigits(q.property) {
+		return nil, &connection.Error{Class: connection.Gone, Code: "unknown_account", Message: "A property of Google Analytics has a number, without the G- of its tag."}
+	}
+	in := q.request(c.page)
 	seen := googleauth.SeenRows[string]{}
-	var told *metadata
+	var info *metadata
 	total := -1
 	for {
 		var page answer
@@ -141,11 +147,11 @@ func (c *Client) runReport(ctx context.Context, creds connection.Credentials, q 
 		if until := page.Quota.holdUntil(c.now()); !until.IsZero() {
 			c.data.Hold(ctx, q.property, until)
 		}
-		if told, err = told.merge(&page.Metadata); err != nil {
+		if info, err = info.merge(&page.Metadata); err != nil {
 			return nil, err
 		}
 		if q.check != nil {
-			if err := q.check(told); err != nil {
+			if err := q.check(info); err != nil {
 				return nil, err
 			}
 		}
@@ -160,7 +166,7 @@ func (c *Client) runReport(ctx context.Context, creds connection.Credentials, q 
 	if len(seen) != total {
 		return nil, googleauth.ReportChanged("missing_rows", "The report has other than the "+strconv.Itoa(total)+" rows that it said it has.")
 	}
-	return told, nil
+	return info, nil
 }
 
 // columns returns the positions of the requested names, because values have no

@@ -86,7 +86,7 @@ type readRow struct {
 type reading struct {
 	columns []column
 	rows    []readRow
-	told    *metadata
+	info    *metadata
 	// totals are of all rows, also of those that do not belong to the level.
 	totals [fact.NumMeasures]int64
 	// other is the number of conversions in the rows put together as other, nil
@@ -96,7 +96,7 @@ type reading struct {
 
 // hidden reports whether the values of a measure are not to be seen.
 func (r *reading) hidden(m fact.Measure) bool {
-	return slices.ContainsFunc(r.columns, func(c column) bool { return c.measure == m && r.told.restricts(c.metric) })
+	return slices.ContainsFunc(r.columns, func(c column) bool { return c.measure == m && r.info.restricts(c.metric) })
 }
 
 // read reads a report, in several requests if it has many metrics. A row that a
@@ -109,7 +109,7 @@ func (c *Client) read(ctx context.Context, creds connection.Credentials, q *conn
 		for _, column := range some {
 			in.metrics = append(in.metrics, column.metric)
 		}
-		told, err := c.runReport(ctx, creds, in, func(l reportRow, numbers []int64) error {
+		info, err := c.runReport(ctx, creds, in, func(l reportRow, numbers []int64) error {
 			for j, n := range numbers {
 				read.totals[some[j].measure] += n
 				if l[byCampaign] == otherRow && some[j].measure == fact.Conversions {
@@ -135,7 +135,7 @@ func (c *Client) read(ctx context.Context, creds connection.Credentials, q *conn
 		if err != nil {
 			return nil, err
 		}
-		if read.told, err = read.told.merge(told); err != nil {
+		if read.info, err = read.info.merge(info); err != nil {
 			return nil, err
 		}
 	}

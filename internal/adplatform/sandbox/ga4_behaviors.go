@@ -214,4 +214,10 @@ var ga4Behaviors = []Behavior{
 		Client:  "Does not ask for it",
 		Source:  "developers.google.com/analytics/devguides/reporting/data/v1/api-schema", Test: ga4Tests + "TestReportColumns",
 	},
+	{
+		ID: "A37", Platform: GA4, Switch: "mixed_channels",
+		Summary: "The channel group is that of a session, so a campaign can have several on one day",
+		Client:  "Returns a row for each channel of a campaign; they add up to the campaign",
+		Source:  "developers.google.com/analytics/devguides/reporting/data/v1/api-schema (sessionDefaultChannelGroup)", Test: ga4Tests + "TestMixedChannels",
+	},
 }

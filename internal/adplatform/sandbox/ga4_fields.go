@@ -19,6 +19,8 @@ type ga4View struct {
 	Row
 	// other says that the row is one of those that are put together.
 	other bool
+	// unassigned says that the sessions are in no channel group of the campaign.
+	unassigned bool
 	// event is the name of the event, if the report is by event.
 	event    string
 	keyEvent bool
@@ -124,8 +126,8 @@ func ga4Week(day clock.Date) int {
 var ga4SourceDimensions = map[string]ga4Dimension{
 	"CampaignName":        {level: ByCampaign, of: func(r *ga4View) string { return r.Campaign.Name }},
 	"ManualCampaignName":  {level: ByCampaign, of: func(r *ga4View) string { return r.Campaign.Name }},
-	"DefaultChannelGroup": {level: ByCampaign, of: func(r *ga4View) string { return ga4Channel(r.Campaign) }},
-	"PrimaryChannelGroup": {level: ByCampaign, of: func(r *ga4View) string { return ga4Channel(r.Campaign) }},
+	"DefaultChannelGroup": {level: ByCampaign, of: ga4ChannelGroup},
+	"PrimaryChannelGroup": {level: ByCampaign, of: ga4ChannelGroup},
 	"Source":              {level: ByCampaign, of: func(r *ga4View) string { return ga4Source(r.Campaign) }},
 	"Medium":              {level: ByCampaign, of: func(r *ga4View) string { return ga4Medium(r.Campaign) }},
 	"SourceMedium":        {level: ByCampaign, of: func(r *ga4View) string { return ga4Source(r.Campaign) + " / " + ga4Medium(r.Campaign) }},
@@ -174,9 +176,9 @@ var ga4Channels = map[string]string{
 	"search": "Paid Search", "social": "Paid Social", "display": "Display", "video": "Paid Video",
 }
 
-func ga4Channel(c *Campaign) string {
-	for _, word := range []string{c.Kind, c.Channel} {
-		if group, ok := ga4Channels[word]; ok {
+func ga4ChannelGroup(r *ga4View) string {
+	for _, word := range []string{r.Campaign.Kind, r.Campaign.Channel} {
+		if group, ok := ga4Channels[word]; ok && !r.unassigned {
 			return group
 		}
 	}

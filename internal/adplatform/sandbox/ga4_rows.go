@@ -22,9 +22,10 @@ type ga4Report struct {
 	// has a dimension that the row of the others loses, thresholded one that
 	// small rows are left out for.
 	byEvent, cardinal, thresholded bool
-	// rolls says that small rows are put together, hidden is the kind of data
-	// that the role hides, code the currency.
-	rolls        bool
+	// rolls says that small rows are put together, mixed that campaigns have
+	// sessions in two channel groups. hidden is the kind of data that the role
+	// hides, code the currency.
+	rolls, mixed bool
 	hidden, code string
 }
 
@@ -67,6 +68,7 @@ func (r *ga4Report) read() {
 		}
 	}
 	r.rolls = r.cardinal && r.Behaves(r.account, "other_row")
+	r.mixed = r.Behaves(r.account, "mixed_channels")
 	at := map[string]int{}
 	for _, span := range r.in.spans {
 		r.readSpan(span, at)
@@ -95,22 +97,51 @@ func (r *ga4Report) readSpan(span ga4Span, at map[string]int) {
 	}
 	for row, sign := range r.baseRows(a, first, span.last) {
 		view := ga4View{Row: row, first: span.first, span: span.name, other: r.rollsUp(a, &row)}
-		sums := newGA4Sums(&row.Values, row.Date >= counted)
-		if row.Date < adCut {
-			sums.cost = 0
+		for i, values := range r.byChannel(a, &row) {
+			view.unassigned = i > 0
+			sums := newGA4Sums(&values, row.Date >= counted)
+			if row.Date < adCut {
+				sums.cost = 0
+			}
+			if sign < 0 {
+				sums = ga4Sums{}.minus(sums)
+			}
+			r.addEvents(&view, sums, row.Date >= counted, at)
 		}
-		if sign < 0 {
-			sums = ga4Sums{}.minus(sums)
+	}
+}
+
+// byChannel divides the values of a row among channel groups: that of the
+// campaign and, if the switch is on, Unassigned.
+func (r *ga4Report) byChannel(a *Account, row *Row) []fact.Values {
+	if !r.mixed {
+		return []fact.Values{row.Values}
+	}
+	list, parts := make([]fact.Values, 2), make([]int64, 2)
+	for _, m := range a.traits.measures {
+		quantum := int64(1)
+		if m == fact.Conversions {
+			quantum = a.traits.conversionStep
 		}
-		if !r.byEvent {
-			r.addView(&view, sums, at)
-			continue
+		divide(row.Values.V[m]/quantum, []int64{3, 1}, parts)
+		for i := range list {
+			list[i].Set(m, parts[i]*quantum)
 		}
-		events := sums.byEvent()
-		for _, name := range slices.Sorted(maps.Keys(events)) {
-			view.event, view.keyEvent = name, name == ga4Purchase || name == ga4Lead && row.Date >= counted
-			r.addView(&view, events[name], at)
-		}
+	}
+	return list
+}
+
+// addEvents adds a row to its line, or its events to theirs if the report is by
+// event.
+func (r *ga4Report) addEvents(view *ga4View, sums ga4Sums, leadsCount bool, at map[string]int) {
+	if !r.byEvent {
+		r.addView(view, sums, at)
+		return
+	}
+	events := sums.byEvent()
+	for _, name := range slices.Sorted(maps.Keys(events)) {
+		view.event, view.keyEvent = name, name == ga4Purchase || name == ga4Lead && leadsCount
+		r.addView(view, events[name], at)
 	}
 }
 
@@ -264,10 +295,10 @@ func (r *ga4Report) threshold() {
 	}
 }
 
-// truncate tells which days are cut off.
+// truncate reports which days are cut off.
 func (r *ga4Report) truncate() {
 	reasons := []any{}
-	tell := func(kind, message string, before clock.Date) {
+	add := func(kind, message string, before clock.Date) {
 		for _, span := range r.in.spans {
 			if span.first < before {
 				reasons = append(reasons, map[string]any{
@@ -278,17 +309,17 @@ func (r *ga4Report) truncate() {
 		}
 	}
 	if slices.ContainsFunc(r.in.Metrics, func(m ga4MetricAsk) bool { return slices.Contains(ga4AdMetrics, m.Name) }) {
-		tell("GOOGLE_ADS", "Google Ads data is kept for 36 months.", r.monthsAgo(ga4AdMonths))
+		add("GOOGLE_ADS", "Google Ads data is kept for 36 months.", r.monthsAgo(ga4AdMonths))
 	}
 	if r.Behaves(r.account, "truncated_retention") {
-		tell("PROPERTY", "Event data before the retention date of the property is not available.", r.monthsAgo(ga4RetentionMonths))
+		add("PROPERTY", "Event data before the retention date of the property is not available.", r.monthsAgo(ga4RetentionMonths))
 	}
 	if len(reasons) > 0 {
 		r.metadata["dataTruncationReasons"] = reasons
 	}
 }
 
-// restrict tells which metrics the role hides. Their values are 0.
+// restrict reports which metrics the role hides. Their values are 0.
 func (r *ga4Report) restrict() {
 	list := []any{}
 	for _, m := range r.in.Metrics {
