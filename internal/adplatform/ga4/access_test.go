@@ -243,7 +243,7 @@ func (s *slowAnswer) Do(*http.Request) (*http.Response, error) {
 	s.mu.Lock()
 	s.now--
 	s.mu.Unlock()
-	return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(`{"rowCount":0}`))}, nil
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(`{"rowCount":0}`))}, nil
 }
 
 func TestConcurrentRequests(t *testing.T) {

@@ -160,13 +160,14 @@ func (c *Client) account(ctx context.Context, creds connection.Credentials, s *s
 	a := connection.Account{ExternalID: id, Name: s.DisplayName, URL: &link}
 	p, ok := known[s.Property]
 	if !ok {
-		if err := c.get(ctx, creds, "properties/"+id, nil, &p); err != nil {
-			e, one := oneProperty(err)
-			if !one {
-				return a, err
-			}
-			a.Problem = e
+		err := c.get(ctx, creds, "properties/"+id, nil, &p)
+		problem, one := oneProperty(err)
+		switch {
+		case one:
+			a.Problem = problem
 			return a, nil
+		case err != nil:
+			return a, err
 		}
 	}
 	a.Name, a.Currency, a.Timezone = p.DisplayName, money.Currency(p.CurrencyCode), p.TimeZone
@@ -185,7 +186,7 @@ func (c *Client) account(ctx context.Context, creds connection.Credentials, s *s
 // Choice: the Admin API does not tell the sources of a roll-up property. They
 // are taken to be in the list if it has an ordinary property of the same account.
 func repeatsData(s *summary, all []summary) *connection.Error {
-	repeated := func(other summary) bool { return false }
+	repeated := func(summary) bool { return false }
 	kind := "roll-up property"
 	switch s.PropertyType {
 	case typeRollup:

@@ -1,6 +1,7 @@
 package ga4
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -147,7 +148,7 @@ func TestOtherRow(t *testing.T) {
 	if err != nil || len(entities.Campaigns) == 0 || len(entities.Ads) == 0 {
 		t.Fatalf("got %+v, %v, want campaigns and ads", entities, err)
 	}
-	for _, e := range append(entities.Campaigns, entities.Ads...) {
+	for _, e := range slices.Concat(entities.Campaigns, entities.Ads) {
 		if strings.HasPrefix(e.External, "(") {
 			t.Errorf("got an entity %q, want none of a placeholder", e.External)
 		}
@@ -430,9 +431,9 @@ func TestMixedChannels(t *testing.T) {
 func TestReportColumns(t *testing.T) {
 	t.Parallel()
 	for events, want := range map[string]string{
-		"":                           "keyEvents totalRevenue",
-		"purchase generate_lead":     "keyEvents:generate_lead keyEvents:purchase totalRevenue",
-		"purchase purchase purchase": "keyEvents:purchase totalRevenue",
+		"":                                "keyEvents totalRevenue",
+		"purchase generate_lead purchase": "keyEvents:generate_lead keyEvents:purchase totalRevenue",
+		"purchase":                        "keyEvents:purchase totalRevenue",
 	} {
 		var got []string
 		for _, c := range reportColumns(strings.Fields(events)) {

@@ -184,7 +184,7 @@ func (r *ga4Report) baseRows(a *Account, first, last clock.Date) iter.Seq2[Row, 
 	}
 	return func(yield func(Row, int) bool) {
 		each := func(row Row, sign int) bool {
-			return r.split(a, row, levels[1:], func(part Row) bool { return yield(part, sign) })
+			return splitGA4Row(a, row, levels[1:], func(part Row) bool { return yield(part, sign) })
 		}
 		for row := range r.Rows(a, levels[0], first, last) {
 			if !each(row, 1) {
@@ -205,11 +205,11 @@ func (r *ga4Report) baseRows(a *Account, first, last clock.Date) iter.Seq2[Row, 
 	}
 }
 
-// split divides a row by further levels. The parts add up to the row.
+// splitGA4Row divides a row by further levels. The parts add up to the row.
 //
 // Choice: the proportions are those of an average campaign, so sums by the
 // further levels differ from the reports that have only one of them.
-func (r *ga4Report) split(a *Account, row Row, levels []Level, yield func(Row) bool) bool {
+func splitGA4Row(a *Account, row Row, levels []Level, yield func(Row) bool) bool {
 	if len(levels) == 0 {
 		return yield(row)
 	}
@@ -239,8 +239,9 @@ func (r *ga4Report) split(a *Account, row Row, levels []Level, yield func(Row) b
 			part.AgeRange, part.Gender = cell.age, cell.gender
 		case ByDevice:
 			part.Device = cell.device
+		default:
 		}
-		if !r.split(a, part, levels[1:], yield) {
+		if !splitGA4Row(a, part, levels[1:], yield) {
 			return false
 		}
 	}
@@ -336,7 +337,7 @@ func (r *ga4Report) restrict() {
 func (r *ga4Report) sort() {
 	slices.SortStableFunc(r.lines, func(x, y ga4Line) int {
 		for _, o := range r.in.OrderBys {
-			c := 0
+			var c int
 			if i := slices.Index(r.in.Dimensions, ga4Name{o.Dimension.DimensionName}); i >= 0 {
 				c = o.compare(x.dimensions[i], y.dimensions[i])
 			} else {
