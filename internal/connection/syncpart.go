@@ -79,9 +79,11 @@ type rowKey struct {
 	channel, campaign, creative, audience, country, age, gender, device string
 }
 
+// campaignDay is a day of a campaign. In GA4 a campaign can have several
+// channels on one day.
 type campaignDay struct {
-	campaign string
-	date     clock.Date
+	campaign, channel string
+	date              clock.Date
 }
 
 // fetch reads all that makes up a part.
@@ -140,7 +142,7 @@ func (b *bag) add(level Level, p *SyncPart, rows []fact.Row) error {
 			b.wrong++
 			continue
 		}
-		key := campaignDay{r.Campaign.Key(), r.Date}
+		key := campaignDay{r.Campaign.Key(), r.Channel, r.Date}
 		switch level {
 		case LevelAccount:
 			sum(b.told, r.Date, &r.Values)
@@ -204,7 +206,7 @@ func sum[K comparable](into map[K]*fact.Values, key K, v *fact.Values) {
 // own, so that totals are the platform's.
 func (b *bag) addCampaignRemainders() {
 	keys := slices.SortedFunc(maps.Keys(b.campaigns), func(x, y campaignDay) int {
-		return cmp.Or(cmp.Compare(x.date, y.date), strings.Compare(x.campaign, y.campaign))
+		return cmp.Or(cmp.Compare(x.date, y.date), strings.Compare(x.campaign, y.campaign), strings.Compare(x.channel, y.channel))
 	})
 	for _, key := range keys {
 		whole, ads := b.campaigns[key], b.ads[key]

@@ -87,7 +87,7 @@ func TestGA4(t *testing.T) {
 	}
 	// The SDK is for the Data API; the Admin API lists properties.
 	asked := slices.DeleteFunc(s.journal(t), func(c call) bool {
-		return strings.HasSuffix(c.Path, "/accountSummaries") || c.Method == http.MethodGet && strings.Contains(c.Path, "/properties/")
+		return strings.HasSuffix(c.Path, "/accountSummaries") || c.Method == http.MethodGet && strings.Contains(c.Path, "/properties")
 	})
 	compareCalls(t, asked, sdk[:answered.Asked], comparison{
 		headers: []string{"Content-Type", "Authorization"},

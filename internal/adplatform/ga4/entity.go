@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"fanfare/internal/connection"
-	"fanfare/internal/fact"
 )
 
 // channels maps GA4's channel groups to the channels of facts. All others are
@@ -46,7 +45,8 @@ func (c *Client) Entities(ctx context.Context, creds connection.Credentials, acc
 		to        *[]connection.Entity
 	}{{byCampaign, &e.Campaigns}, {byAd, &e.Ads}} {
 		seen := map[string]bool{}
-		err := c.runReport(ctx, creds, account, []string{list.dimension, byChannel}, entityDays, func(l reportRow, _ fact.Values) error {
+		in := query{property: account, dimensions: []string{list.dimension, byChannel}, metrics: []string{metricKeyEvents, metricRevenue}, between: entityDays}
+		_, err := c.runReport(ctx, creds, in, func(l reportRow, _ []int64) error {
 			if id := l[list.dimension]; !isPlaceholder(id) && !seen[id] {
 				seen[id] = true
 				*list.to = append(*list.to, connection.Entity{External: id, Name: id, Channel: channelOf(l[byChannel])})

@@ -34,8 +34,23 @@ type testSandbox struct {
 	creds   connection.Credentials
 	account *sandbox.Account
 
-	mu  sync.Mutex
-	now time.Time
+	mu    sync.Mutex
+	now   time.Time
+	calls []string
+	// before is called before each call with its number, if set.
+	before func(call int)
+}
+
+// Do implements transport.Doer. It records the calls.
+func (f *testSandbox) Do(req *http.Request) (*http.Response, error) {
+	f.mu.Lock()
+	f.calls = append(f.calls, req.Method+" "+req.URL.Path)
+	number := len(f.calls)
+	f.mu.Unlock()
+	if f.before != nil {
+		f.before(number)
+	}
+	return f.server.Do(req)
 }
 
 func (f *testSandbox) clock() time.Time {
@@ -53,7 +68,12 @@ func (f *testSandbox) sleep(_ context.Context, d time.Duration) error {
 
 func openSandbox(t *testing.T) *testSandbox {
 	t.Helper()
-	f := &testSandbox{now: time.Date(2026, 10, 20, 12, 0, 0, 0, time.UTC)}
+	return openSandboxAt(t, time.Date(2026, 10, 20, 12, 0, 0, 0, time.UTC))
+}
+
+func openSandboxAt(t *testing.T, now time.Time) *testSandbox {
+	t.Helper()
+	f := &testSandbox{now: now}
 	server, err := sandbox.New(sandbox.Options{Seed: 7, Currency: "EUR", Timezone: "Europe/Berlin", Now: f.clock})
 	if err != nil {
 		t.Fatal(err)
@@ -65,7 +85,7 @@ func openSandbox(t *testing.T) *testSandbox {
 	access := granted[sandbox.GA4]
 	f.server = server
 	f.account, _ = server.Account(access.AccountID)
-	f.client = New(transport.Options{Base: "http://sandbox/ga4", Do: server, Now: f.clock, Sleep: f.sleep})
+	f.client = New(transport.Options{Base: "http://sandbox/ga4", Do: f, Now: f.clock, Sleep: f.sleep})
 	f.creds = connection.Credentials{Access: secret.New(access.AccessToken), Refresh: secret.New(*access.RefreshToken)}
 	return f
 }

@@ -3,13 +3,11 @@ package ga4
 import (
 	"cmp"
 	"context"
-	"net/http"
-	"strconv"
+	"slices"
 	"strings"
 	"time"
 
 	"fanfare/internal/adplatform/googleauth"
-	"fanfare/internal/adplatform/transport"
 	"fanfare/internal/clock"
 	"fanfare/internal/connection"
 	"fanfare/internal/fact"
@@ -27,7 +25,12 @@ const (
 	byDevice   = "deviceCategory"
 )
 
-// levelDimensions are the dimensions of each level besides the day.
+// otherRow is the value of dimensions in the row that GA4 puts small rows
+// together in.
+const otherRow = "(other)"
+
+// levelDimensions are the dimensions of each level besides the day. All of them
+// are of sessions, because other scopes have other totals.
 //
 // Choice: there is no breakdown by audience. A user can be in several audiences
 // and counts for each, so rows by audience add up to more than the total.
@@ -40,182 +43,168 @@ var levelDimensions = map[connection.Level][]string{
 	connection.LevelDevice:      {byDate, byCampaign, byChannel, byDevice},
 }
 
-// metrics are conversions and revenue.
+// Requested metrics.
 //
 // Choice: advertiserAdCost is not requested. The ad platforms report it
-// themselves, so spend would count twice.
-var metrics = []name{{"keyEvents"}, {"totalRevenue"}}
-
-type name struct {
-	Name string `json:"name"`
-}
-
-type request struct {
-	Dimensions          []name    `json:"dimensions"`
-	Metrics             []name    `json:"metrics"`
-	DateRanges          []days    `json:"dateRanges"`
-	OrderBys            []orderBy `json:"orderBys"`
-	Limit               int       `json:"limit,string"`
-	Offset              int       `json:"offset,string,omitzero"`
-	ReturnPropertyQuota bool      `json:"returnPropertyQuota"`
-}
-
-type days struct {
-	StartDate string `json:"startDate"`
-	EndDate   string `json:"endDate"`
-}
-
-type orderBy struct {
-	Dimension struct {
-		DimensionName string `json:"dimensionName"`
-	} `json:"dimension"`
-}
-
-type answer struct {
-	Rows []struct {
-		Dimensions []value `json:"dimensionValues"`
-		Metrics    []value `json:"metricValues"`
-	} `json:"rows"`
-	RowCount int   `json:"rowCount"`
-	Quota    quota `json:"propertyQuota"`
-}
-
-type value struct {
-	Value string `json:"value"`
-}
-
-type quota struct {
-	Day         tokens `json:"tokensPerDay"`
-	Hour        tokens `json:"tokensPerHour"`
-	ProjectHour tokens `json:"tokensPerProjectPerHour"`
-}
-
-type tokens struct {
-	Remaining *int64 `json:"remaining"`
-}
-
-// A tenth of the tokens of a standard property is a reserve. Choice: the API
-// does not report the larger quotas of a paid property, so such a property is
-// held at less than a tenth of its quota.
+// themselves, so spend would count twice. GA4 also drops it after 36 months.
+// Users are not requested either: GA4 estimates them, and they do not add up.
 const (
-	reserveDay         = 20_000
-	reserveHour        = 4_000
-	reserveProjectHour = 1_400
+	metricKeyEvents = "keyEvents"
+	metricRevenue   = "totalRevenue"
 )
 
-// holdUntil returns until when background calls are held, zero for not at all.
-// The last tenth of a quota is reserved for calls that a person waits for.
-func (q *quota) holdUntil(now time.Time) time.Time {
-	below := func(t tokens, low int64) bool { return t.Remaining != nil && *t.Remaining < low }
-	switch {
-	case below(q.Day, reserveDay):
-		return nextDay(now)
-	case below(q.Hour, reserveHour), below(q.ProjectHour, reserveProjectHour):
-		return nextHour(now)
-	}
-	return time.Time{}
+// maxMetrics is the number of metrics that a request takes.
+const maxMetrics = 10
+
+// column is a metric and the measure that it is added to.
+type column struct {
+	metric  string
+	measure fact.Measure
 }
 
-// reportRow has the values of a row by dimension.
-type reportRow map[string]string
+// reportColumns returns the metrics for events, or for all key events of the
+// property if there are none.
+func reportColumns(events []string) []column {
+	revenue := column{metricRevenue, fact.Revenue}
+	if len(events) == 0 {
+		return []column{{metricKeyEvents, fact.Conversions}, revenue}
+	}
+	var list []column
+	for _, e := range slices.Compact(slices.Sorted(slices.Values(events))) {
+		list = append(list, column{metricKeyEvents + ":" + e, fact.Conversions})
+	}
+	return append(list, revenue)
+}
 
-// runReport reads a report page by page. It returns an error if pages disagree
-// on the number of rows, or if rows are missing.
-func (c *Client) runReport(ctx context.Context, creds connection.Credentials, property string, dimensions []string, between days, each func(reportRow, fact.Values) error) error {
-	if !isDigits(property) {
-		return &connection.Error{Class: connection.Gone, Code: "unknown_account", Message: "A property of Google Analytics has a number, without the G- of its tag."}
-	}
-	in := request{Metrics: metrics, DateRanges: []days{between}, Limit: c.page, ReturnPropertyQuota: true}
-	for _, d := range dimensions {
-		in.Dimensions = append(in.Dimensions, name{d})
-		order := orderBy{}
-		order.Dimension.DimensionName = d
-		in.OrderBys = append(in.OrderBys, order)
-	}
-	seen := googleauth.SeenRows[string]{}
-	total := -1
-	for {
-		var page answer
-		_, err := c.data.Do(ctx, transport.Call{
-			Method: http.MethodPost, Path: "/" + version + "/properties/" + property + ":runReport",
-			Header: googleauth.Bearer(creds), JSON: in, Account: property,
-		}, &page)
-		if err != nil {
-			return err
+// readRow is a row without values, and its values.
+type readRow struct {
+	fact.Row
+	values [fact.NumMeasures]int64
+}
+
+// reading is a report that was read.
+type reading struct {
+	columns []column
+	rows    []readRow
+	info    *metadata
+	// totals are of all rows, also of those that do not belong to the level.
+	totals [fact.NumMeasures]int64
+	// other is the number of conversions in the rows put together as other, nil
+	// if there are none.
+	other *int64
+}
+
+// hidden reports whether the values of a measure are not to be seen.
+func (r *reading) hidden(m fact.Measure) bool {
+	return slices.ContainsFunc(r.columns, func(c column) bool { return c.measure == m && r.info.restricts(c.metric) })
+}
+
+// read reads a report, in several requests if it has many metrics. A row that a
+// request leaves out has 0 in all its metrics.
+func (c *Client) read(ctx context.Context, creds connection.Credentials, q *connection.Report, columns []column) (*reading, error) {
+	read := &reading{columns: columns}
+	at := map[fact.Row]int{}
+	for some := range slices.Chunk(columns, c.metrics) {
+		in := query{property: q.Account, dimensions: levelDimensions[q.Level], between: days{q.First.String(), q.Last.String()}, check: checkSampling(q)}
+		for _, column := range some {
+			in.metrics = append(in.metrics, column.metric)
 		}
-		if total >= 0 && page.RowCount != total {
-			return googleauth.ReportChanged("changed_total", "The number of rows changed while the report was read.")
-		}
-		total = page.RowCount
-		if until := page.Quota.holdUntil(c.now()); !until.IsZero() {
-			c.data.Hold(ctx, property, until)
-		}
-		for i := range page.Rows {
-			if err := readRow(seen, dimensions, page.Rows[i].Dimensions, page.Rows[i].Metrics, each); err != nil {
+		info, err := c.runReport(ctx, creds, in, func(l reportRow, numbers []int64) error {
+			for j, n := range numbers {
+				read.totals[some[j].measure] += n
+				if l[byCampaign] == otherRow && some[j].measure == fact.Conversions {
+					read.addOther(n)
+				}
+			}
+			row, there, err := l.factRow(q.Level)
+			if err != nil || !there {
 				return err
 			}
+			// Several of GA4's channels are one channel in facts.
+			i, before := at[row]
+			if !before {
+				i = len(read.rows)
+				at[row] = i
+				read.rows = append(read.rows, readRow{Row: row})
+			}
+			for j, n := range numbers {
+				read.rows[i].values[some[j].measure] += n
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
 		}
-		in.Offset += c.page
-		if in.Offset >= total {
-			break
+		if read.info, err = read.info.merge(info); err != nil {
+			return nil, err
 		}
 	}
-	if len(seen) != total {
-		return googleauth.ReportChanged("missing_rows", "The report has other than the "+strconv.Itoa(total)+" rows that it said it has.")
-	}
-	return nil
+	return read, nil
 }
 
-// readRow parses a row and passes it on unless it is a duplicate.
-func readRow(seen googleauth.SeenRows[string], dimensions []string, dimensionValues, metricValues []value, each func(reportRow, fact.Values) error) error {
-	if len(dimensionValues) != len(dimensions) || len(metricValues) != len(metrics) {
-		return googleauth.MalformedAnswer("A row of the report has not the columns that were asked for.")
+func (r *reading) addOther(n int64) {
+	if r.other != nil {
+		n += *r.other
 	}
-	l, key := reportRow{}, ""
-	for i, d := range dimensions {
-		l[d] = dimensionValues[i].Value
-		key += dimensionValues[i].Value + "\x00"
-	}
-	var v fact.Values
-	for i, m := range []fact.Measure{fact.Conversions, fact.Revenue} {
-		n, ok := googleauth.Millionths(metricValues[i].Value)
-		if !ok {
-			return googleauth.MalformedAnswer("A figure in the report is no number.")
-		}
-		v.Set(m, n)
-	}
-	fresh, err := seen.Add(key, v)
-	if err != nil || !fresh {
-		return err
-	}
-	return each(l, v)
+	r.other = &n
 }
 
 // Report implements connection.Client.
 func (c *Client) Report(ctx context.Context, creds connection.Credentials, q connection.Report, each func([]fact.Row) error) error {
-	at := map[fact.Row]int{}
-	var rows []fact.Row
-	err := c.runReport(ctx, creds, q.Account, levelDimensions[q.Level], days{q.First.String(), q.Last.String()}, func(l reportRow, v fact.Values) error {
-		row, there, err := l.factRow(q.Level)
-		if err != nil || !there {
-			return err
-		}
-		// Several of GA4's channels are one channel in facts.
-		if i, before := at[row]; before {
-			for _, m := range []fact.Measure{fact.Conversions, fact.Revenue} {
-				rows[i].Values.Set(m, rows[i].Values.V[m]+v.V[m])
-			}
-			return nil
-		}
-		at[row] = len(rows)
-		row.Values = v
-		rows = append(rows, row)
-		return nil
-	})
-	if err != nil || len(rows) == 0 {
+	read, err := c.read(ctx, creds, &q, reportColumns(q.Conversions))
+	if connection.ClassOf(err) == connection.Refused && len(q.Conversions) > 0 {
+		read, err = c.readKnownEvents(ctx, creds, &q, err)
+	}
+	if err != nil {
 		return err
 	}
+	c.addNotes(ctx, creds, &q, read)
+	c.addKeyEvents(ctx, creds, &q, read)
+	if len(read.rows) == 0 {
+		return nil
+	}
+	rows := make([]fact.Row, len(read.rows))
+	for i := range read.rows {
+		rows[i] = read.rows[i].Row
+		for _, m := range []fact.Measure{fact.Conversions, fact.Revenue} {
+			// A hidden value is unknown, not 0.
+			if !read.hidden(m) {
+				rows[i].Values.Set(m, read.rows[i].values[m])
+			}
+		}
+	}
 	return each(rows)
+}
+
+// readKnownEvents reads a report that Google refused, without the chosen events
+// that are no key events of the property. It returns the refusal if that is not
+// the reason, or if none of the events is left.
+func (c *Client) readKnownEvents(ctx context.Context, creds connection.Credentials, q *connection.Report, refusal error) (*reading, error) {
+	events, err := c.keyEvents(ctx, creds, q.Account)
+	if err != nil {
+		return nil, refusal
+	}
+	var known, unknown []string
+	for _, chosen := range q.Conversions {
+		if slices.ContainsFunc(events, func(e keyEvent) bool { return e.EventName == chosen }) {
+			known = append(known, chosen)
+		} else {
+			unknown = append(unknown, chosen)
+		}
+	}
+	if len(unknown) == 0 {
+		return nil, refusal
+	}
+	missing := "The property has no key event " + strings.Join(unknown, ", ") + "."
+	const remedy = " Mark the event as a key event in Google Analytics, or choose other conversions."
+	if len(known) == 0 {
+		return nil, &connection.Error{Class: connection.Refused, Code: "unknown_key_event", Message: missing + remedy, Cause: refusal}
+	}
+	read, err := c.read(ctx, creds, q, reportColumns(known))
+	if err == nil {
+		q.AddNote(connection.Note{Code: connection.NoteNotIncluded, First: q.First, Last: q.Last, Measure: fact.Conversions, Message: missing + remedy})
+	}
+	return read, err
 }
 
 // factRow returns the row as a fact without values, and whether it belongs to
@@ -254,3 +243,13 @@ func (l reportRow) factRow(level connection.Level) (r fact.Row, belongs bool, er
 // isPlaceholder reports whether GA4 has no value: it returns a text in
 // parentheses instead.
 func isPlaceholder(s string) bool { return s == "" || strings.HasPrefix(s, "(") }
+
+// dayIn returns the day of a time in a time zone.
+func dayIn(text, zone string) (clock.Date, bool) {
+	at, err := time.Parse(time.RFC3339, text)
+	in, zoneErr := clock.Zone(zone)
+	if err != nil || zoneErr != nil {
+		return 0, false
+	}
+	return clock.DateIn(at, in), true
+}

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -10,33 +11,58 @@ import (
 
 	"fanfare/internal/clock"
 	"fanfare/internal/fact"
+	"fanfare/internal/money"
 )
 
 // ga4Request is the body of a report. Numbers may be strings.
 type ga4Request struct {
-	Dimensions          []ga4Name      `json:"dimensions"`
-	Metrics             []ga4Name      `json:"metrics"`
-	DateRanges          []ga4DateRange `json:"dateRanges"`
-	OrderBys            []ga4Order     `json:"orderBys"`
-	Limit               ga4Number      `json:"limit"`
-	Offset              ga4Number      `json:"offset"`
-	ReturnPropertyQuota bool           `json:"returnPropertyQuota"`
-	KeepEmptyRows       bool           `json:"keepEmptyRows"`
+	// Property is set in batches only, and has to be that of the batch.
+	Property            string           `json:"property"`
+	Dimensions          []ga4Name        `json:"dimensions"`
+	Metrics             []ga4MetricAsk   `json:"metrics"`
+	DateRanges          []ga4DateRange   `json:"dateRanges"`
+	DimensionFilter     *ga4Filter       `json:"dimensionFilter"`
+	MetricFilter        *ga4Filter       `json:"metricFilter"`
+	MetricAggregations  []ga4Aggregation `json:"metricAggregations"`
+	OrderBys            []ga4Order       `json:"orderBys"`
+	Limit               ga4Number        `json:"limit"`
+	Offset              ga4Number        `json:"offset"`
+	CurrencyCode        string           `json:"currencyCode"`
+	ReturnPropertyQuota bool             `json:"returnPropertyQuota"`
+	KeepEmptyRows       bool             `json:"keepEmptyRows"`
+	// CompatibilityFilter belongs to a check of compatibility.
+	CompatibilityFilter ga4Compatibility `json:"compatibilityFilter"`
+
+	// levels are those of the dimensions in the request, sorted.
+	levels []Level
+	spans  []ga4Span
 }
 
 type ga4Name struct {
 	Name string `json:"name"`
 }
 
+type ga4MetricAsk struct {
+	Name      string `json:"name"`
+	Invisible bool   `json:"invisible"`
+}
+
 type ga4DateRange struct {
 	StartDate string `json:"startDate"`
 	EndDate   string `json:"endDate"`
+	Name      string `json:"name"`
+}
+
+// ga4Span is a date range.
+type ga4Span struct {
+	name        string
+	first, last clock.Date
 }
 
 type ga4Order struct {
 	Dimension struct {
-		DimensionName string `json:"dimensionName"`
-		OrderType     string `json:"orderType"`
+		DimensionName string       `json:"dimensionName"`
+		OrderType     ga4OrderType `json:"orderType"`
 	} `json:"dimension"`
 	Metric struct {
 		MetricName string `json:"metricName"`
@@ -55,124 +81,186 @@ func (n *ga4Number) UnmarshalJSON(b []byte) error {
 	return err
 }
 
+// Limits of a request.
 const (
-	ga4DefaultRows = 10_000
-	ga4MaxRows     = 250_000
-	ga4NotSet      = "(not set)"
+	ga4DefaultRows   = 10_000
+	ga4MaxRows       = 250_000
+	ga4MaxDimensions = 9
+	ga4MaxMetrics    = 10
+	ga4MaxRanges     = 4
+	ga4MaxBatch      = 5
 )
 
-// ga4Dimensions are the dimensions, with the level that has them if not all do.
-var ga4Dimensions = map[string]struct {
-	level Level
-	of    func(r *Row) string
-}{
-	"date":                       {ByCampaign, func(r *Row) string { return strings.ReplaceAll(r.Date.String(), "-", "") }},
-	"sessionCampaignName":        {ByCampaign, func(r *Row) string { return r.Campaign.Name }},
-	"sessionDefaultChannelGroup": {ByCampaign, func(r *Row) string { return ga4Channel(r.Campaign) }},
-	"sessionManualAdContent": {ByAd, func(r *Row) string {
-		if r.Ad == nil {
-			return ga4NotSet
-		}
-		return r.Ad.Name
-	}},
-	"audienceName": {ByAd, func(r *Row) string {
-		if r.Group == nil || r.Group.Audience == nil {
-			return ga4NotSet
-		}
-		return r.Group.Audience.Name
-	}},
-	"countryId":      {ByCountry, func(r *Row) string { return r.Country }},
-	"userAgeBracket": {ByAgeAndGender, func(r *Row) string { return r.AgeRange }},
-	"userGender":     {ByAgeAndGender, func(r *Row) string { return r.Gender }},
-	"deviceCategory": {ByDevice, func(r *Row) string {
-		if r.Device == "tv" {
-			return "smart tv"
-		}
-		return r.Device
-	}},
-}
+const ga4Schema = " For a list of valid dimensions and metrics, see https://developers.google.com/analytics/devguides/reporting/data/v1/api-schema ."
 
-// ga4Channels are GA4's names of campaign kinds and, for other kinds, of
-// channels.
-var ga4Channels = map[string]string{
-	"shopping": "Paid Shopping", "performance_max": "Cross-network",
-	"search": "Paid Search", "social": "Paid Social", "display": "Display", "video": "Paid Video",
-}
-
-func ga4Channel(c *Campaign) string {
-	for _, word := range []string{c.Kind, c.Channel} {
-		if group, ok := ga4Channels[word]; ok {
-			return group
-		}
-	}
-	return "Unassigned"
-}
-
-var ga4Metrics = map[string]struct {
-	measure fact.Measure
-	kind    string
-}{
-	"keyEvents":        {fact.Conversions, "TYPE_FLOAT"},
-	"totalRevenue":     {fact.Revenue, "TYPE_CURRENCY"},
-	"advertiserAdCost": {fact.Spend, "TYPE_CURRENCY"},
-}
-
-// ga4Row is a row of an answer.
-type ga4Row struct {
-	dimensions []string
-	values     fact.Values
-}
-
-// runGA4Report answers a report.
-func runGA4Report(s *Call, a *Account, body []byte) (int, any) {
+// runReport answers a report.
+func (v ga4Viewer) runReport(a *Account, body []byte) (int, any) {
 	var in ga4Request
 	if err := json.Unmarshal(body, &in, json.RejectUnknownMembers(true)); err != nil {
 		return ga4Invalid("Invalid JSON payload received: " + err.Error())
 	}
-	level, first, last, wrong := in.validate(s.Today(a))
-	if wrong != "" {
-		return ga4Invalid(wrong)
-	}
-	if s.Fault(FaultTooLarge) {
-		return http.StatusGatewayTimeout, googleError(http.StatusGatewayTimeout, "The report took too long.")
-	}
-	lines := in.sumRows(s, a, level, max(first, a.First), last)
-	in.sortRows(lines)
-	return http.StatusOK, in.page(s, a, lines)
+	return v.answerReport(a, &in)
 }
 
-// validate returns the level and the days of a request, or an error message.
-func (in *ga4Request) validate(today clock.Date) (level Level, first, last clock.Date, wrong string) {
-	level = ByCampaign
-	for _, d := range in.Dimensions {
-		known, ok := ga4Dimensions[d.Name]
-		switch {
-		case !ok:
-			return 0, 0, 0, "Field " + d.Name + " is not a valid dimension."
-		case known.level == ByCampaign || known.level == level:
-		case level != ByCampaign:
-			return 0, 0, 0, "Please remove " + d.Name + " to make the request compatible."
-		default:
-			level = known.level
+func (v ga4Viewer) answerReport(a *Account, in *ga4Request) (int, any) {
+	if wrong := v.validate(a, in); wrong != "" {
+		return ga4Invalid(wrong)
+	}
+	if v.Fault(FaultTooLarge) {
+		return http.StatusGatewayTimeout, googleError(http.StatusGatewayTimeout, "The report took too long.")
+	}
+	report := ga4Report{ga4Viewer: v, account: a, in: in, metadata: map[string]any{}}
+	report.read()
+	return http.StatusOK, report.page()
+}
+
+// batchRunReports answers up to five reports.
+func (v ga4Viewer) batchRunReports(a *Account, body []byte) (int, any) {
+	var in struct {
+		Requests []ga4Request `json:"requests"`
+	}
+	if err := json.Unmarshal(body, &in, json.RejectUnknownMembers(true)); err != nil {
+		return ga4Invalid("Invalid JSON payload received: " + err.Error())
+	}
+	if len(in.Requests) == 0 || len(in.Requests) > ga4MaxBatch {
+		return ga4Invalid("A batch request must have from 1 to 5 requests.")
+	}
+	reports := []any{}
+	for i := range in.Requests {
+		status, report := v.answerReport(a, &in.Requests[i])
+		if status != http.StatusOK {
+			return status, report
 		}
+		reports = append(reports, report)
 	}
-	for _, m := range in.Metrics {
-		if _, ok := ga4Metrics[m.Name]; !ok {
-			return 0, 0, 0, "Field " + m.Name + " is not a valid metric."
+	return http.StatusOK, map[string]any{"kind": "analyticsData#batchRunReports", "reports": reports}
+}
+
+// validate completes a request. It returns an error message if it is wrong.
+func (v ga4Viewer) validate(a *Account, in *ga4Request) string {
+	switch {
+	case len(in.Metrics) == 0 || len(in.Metrics) > ga4MaxMetrics:
+		return "Requests must have from 1 to 10 metrics."
+	case len(in.Dimensions) > ga4MaxDimensions:
+		return "Requests are limited to 9 dimensions."
+	case len(in.DateRanges) == 0 || len(in.DateRanges) > ga4MaxRanges:
+		return "Requests must have from 1 to 4 date ranges."
+	case in.Limit < 0 || in.Offset < 0:
+		return "The limit and the offset must be positive."
+	case in.Limit > ga4MaxRows:
+		return "The limit must be at most 250000."
+	case in.Property != "" && in.Property != "properties/"+a.ID:
+		return "The property of the request is not that of the batch."
+	}
+	if _, ok := money.Currency(in.CurrencyCode).Digits(); in.CurrencyCode != "" && !ok {
+		return "The currency code " + in.CurrencyCode + " is invalid."
+	}
+	for _, check := range []func() string{in.checkFields, in.checkOrder, func() string { return v.checkRestricted(a, in) }, func() string { return v.readSpans(a, in) }} {
+		if wrong := check(); wrong != "" {
+			return wrong
 		}
-	}
-	if len(in.Metrics) == 0 || len(in.DateRanges) != 1 || len(in.Dimensions) > 9 || in.Limit < 0 || in.Limit > ga4MaxRows || in.Offset < 0 {
-		return 0, 0, 0, "A report needs metrics and one date range, and has at most 9 dimensions and 250000 rows at once."
-	}
-	first, okFirst := parseGA4Date(in.DateRanges[0].StartDate, today)
-	last, okLast := parseGA4Date(in.DateRanges[0].EndDate, today)
-	if !okFirst || !okLast || last < first {
-		return 0, 0, 0, "The date range is none: write YYYY-MM-DD, NdaysAgo, yesterday or today."
 	}
 	if in.Limit == 0 {
 		in.Limit = ga4DefaultRows
 	}
-	return level, first, last, ""
+	return ""
+}
+
+// checkFields checks the names of dimensions and metrics and sets the levels.
+func (in *ga4Request) checkFields() (wrong string) {
+	levels := map[Level]bool{}
+	useDimension := func(name string) {
+		d, ok := ga4Dimensions[name]
+		if !ok && wrong == "" {
+			wrong = "Field " + name + " is not a valid dimension." + ga4Schema
+		}
+		if ok && d.level != ByCampaign {
+			levels[d.level] = true
+		}
+	}
+	useMetric := func(name string) {
+		if _, ok := ga4Metrics[name]; !ok && wrong == "" {
+			wrong = "Field " + name + " is not a valid metric." + ga4Schema
+		}
+	}
+	for _, d := range in.Dimensions {
+		useDimension(d.Name)
+	}
+	in.DimensionFilter.fields(useDimension)
+	for _, m := range in.Metrics {
+		useMetric(m.Name)
+	}
+	in.MetricFilter.fields(useMetric)
+	in.levels = slices.Sorted(maps.Keys(levels))
+	if wrong != "" {
+		return wrong
+	}
+	if wrong = in.DimensionFilter.problem(); wrong == "" {
+		wrong = in.MetricFilter.problem()
+	}
+	return wrong
+}
+
+// checkOrder checks that the report is sorted by fields that it has.
+func (in *ga4Request) checkOrder() string {
+	for _, o := range in.OrderBys {
+		d, m := o.Dimension.DimensionName, o.Metric.MetricName
+		switch {
+		case d != "" && !in.hasDimension(d):
+			return "Field " + d + " in orderBys is not in the dimensions of the request."
+		case m != "" && in.metricIndex(m) < 0:
+			return "Field " + m + " in orderBys is not in the metrics of the request."
+		case (d == "") == (m == ""):
+			return "Each of the orderBys must have a dimension or a metric."
+		}
+	}
+	return ""
+}
+
+// checkRestricted refuses filters on metrics that the role hides.
+func (v ga4Viewer) checkRestricted(a *Account, in *ga4Request) (wrong string) {
+	in.MetricFilter.fields(func(name string) {
+		if v.restricts(a, name) {
+			wrong = "The metric " + name + " is restricted and cannot be used in a filter."
+		}
+	})
+	return wrong
+}
+
+// restricts reports whether the role of the token hides a metric.
+func (v ga4Viewer) restricts(a *Account, metric string) bool {
+	kind := v.Behavior(a, "restricted_metric")
+	return kind != "" && ga4Metrics[metric].restricted == kind
+}
+
+func (in *ga4Request) hasDimension(name string) bool {
+	return slices.ContainsFunc(in.Dimensions, func(d ga4Name) bool { return d.Name == name })
+}
+
+func (in *ga4Request) metricIndex(name string) int {
+	return slices.IndexFunc(in.Metrics, func(m ga4MetricAsk) bool { return m.Name == name })
+}
+
+// readSpans reads the date ranges. Several of them add the dimension dateRange.
+func (v ga4Viewer) readSpans(a *Account, in *ga4Request) string {
+	today := v.today(a)
+	for i, r := range in.DateRanges {
+		span := ga4Span{name: r.Name}
+		if span.name == "" {
+			span.name = "date_range_" + strconv.Itoa(i)
+		}
+		var okFirst, okLast bool
+		span.first, okFirst = parseGA4Date(r.StartDate, today)
+		span.last, okLast = parseGA4Date(r.EndDate, today)
+		if !okFirst || !okLast || span.last < span.first {
+			return "The date range is invalid: write YYYY-MM-DD, NdaysAgo, yesterday or today."
+		}
+		in.spans = append(in.spans, span)
+	}
+	if len(in.spans) > 1 && !in.hasDimension("dateRange") {
+		in.Dimensions = append(in.Dimensions, ga4Name{"dateRange"})
+	}
+	return ""
 }
 
 // parseGA4Date parses a date in GA4's formats.
@@ -189,83 +277,19 @@ func parseGA4Date(text string, today clock.Date) (clock.Date, bool) {
 	return clock.ParseDate(text)
 }
 
-// sumRows adds rows by their dimensions.
-func (in *ga4Request) sumRows(s *Call, a *Account, level Level, first, last clock.Date) []ga4Row {
-	lines := []ga4Row{}
-	at := map[string]int{}
-	add := func(r Row, sign int64) {
-		dimensions := make([]string, len(in.Dimensions))
-		for i, d := range in.Dimensions {
-			dimensions[i] = ga4Dimensions[d.Name].of(&r)
-		}
-		key := strings.Join(dimensions, "\x00")
-		i, there := at[key]
-		if !there {
-			i = len(lines)
-			at[key] = i
-			lines = append(lines, ga4Row{dimensions: dimensions})
-		}
-		for _, m := range in.Metrics {
-			measure := ga4Metrics[m.Name].measure
-			lines[i].values.Set(measure, lines[i].values.V[measure]+sign*r.Values.V[measure])
-		}
-	}
-	for r := range s.Rows(a, level, first, last) {
-		add(r, 1)
-		if level == ByAd {
-			r.Group, r.Ad = nil, nil
-			add(r, -1)
-		}
-	}
-	if level == ByAd {
-		// Rows of a campaign without an ad have no ad name.
-		for r := range s.Rows(a, ByCampaign, first, last) {
-			add(r, 1)
-		}
-	}
-	if in.KeepEmptyRows {
-		return lines
-	}
-	return slices.DeleteFunc(lines, func(l ga4Row) bool { return l.values.V == [fact.NumMeasures]int64{} })
-}
-
-// sortRows sorts the rows as requested.
-func (in *ga4Request) sortRows(lines []ga4Row) {
-	slices.SortStableFunc(lines, func(x, y ga4Row) int {
-		for _, o := range in.OrderBys {
-			c := 0
-			if i := slices.Index(in.Dimensions, ga4Name{o.Dimension.DimensionName}); i >= 0 {
-				c = strings.Compare(x.dimensions[i], y.dimensions[i])
-			} else if m, ok := ga4Metrics[o.Metric.MetricName]; ok {
-				c = int(min(max(x.values.V[m.measure]-y.values.V[m.measure], -1), 1))
-			}
-			if o.Desc {
-				c = -c
-			}
-			if c != 0 {
-				return c
-			}
-		}
-		return 0
-	})
-}
-
-// page returns one page.
-func (in *ga4Request) page(s *Call, a *Account, lines []ga4Row) any {
-	total, limit := len(lines), int(in.Limit)
+// page returns one page of a report.
+func (r *ga4Report) page() any {
+	in, total, limit := r.in, len(r.lines), int(r.in.Limit)
 	from := int(in.Offset)
 	switch {
-	case from > 0 && s.Fault(FaultDuplicatePage):
+	case from > 0 && r.Fault(FaultDuplicatePage):
 		from = max(from-limit, 0)
-	case total > limit && s.Fault(FaultSkipPage):
+	case total > limit && r.Fault(FaultSkipPage):
 		from += limit
 	}
 	from = min(from, total)
-	answer := map[string]any{
-		"kind": "analyticsData#runReport", "rowCount": total,
-		"metadata": map[string]string{"currencyCode": a.Set.Currency, "timeZone": a.Set.Timezone},
-	}
-	if in.Offset > 0 && s.Fault(FaultDriftingTotal) {
+	answer := map[string]any{"kind": "analyticsData#runReport", "rowCount": total, "metadata": r.metadata}
+	if in.Offset > 0 && r.Fault(FaultDriftingTotal) {
 		answer["rowCount"] = total + 1
 	}
 	type header = map[string]string
@@ -274,28 +298,91 @@ func (in *ga4Request) page(s *Call, a *Account, lines []ga4Row) any {
 		dimensions = append(dimensions, header{"name": d.Name})
 	}
 	for _, m := range in.Metrics {
-		metrics = append(metrics, header{"name": m.Name, "type": ga4Metrics[m.Name].kind})
+		if !m.Invisible {
+			metrics = append(metrics, header{"name": m.Name, "type": ga4Metrics[m.Name].kind})
+		}
 	}
-	for _, line := range lines[from:min(from+limit, total)] {
-		rows = append(rows, in.encodeRow(line))
+	for i := range r.lines[from:min(from+limit, total)] {
+		rows = append(rows, r.encode(r.lines[from+i].dimensions, r.lines[from+i].values))
 	}
 	answer["dimensionHeaders"], answer["metricHeaders"], answer["rows"] = dimensions, metrics, rows
-	if in.ReturnPropertyQuota {
-		quota := func(remaining int) any { return map[string]int{"consumed": 1, "remaining": remaining} }
-		answer["propertyQuota"] = map[string]any{
-			"tokensPerDay": quota(199_999), "tokensPerHour": quota(39_999), "tokensPerProjectPerHour": quota(13_999), "concurrentRequests": quota(10),
+	for name, member := range map[ga4Aggregation]string{"TOTAL": "totals", "MINIMUM": "minimums", "MAXIMUM": "maximums"} {
+		if slices.Contains(in.MetricAggregations, name) {
+			answer[member] = r.aggregate(string(name))
 		}
+	}
+	if in.ReturnPropertyQuota {
+		answer["propertyQuota"] = r.quotaState(r.account)
 	}
 	return answer
 }
 
-func (in *ga4Request) encodeRow(line ga4Row) any {
-	dimensions, metrics := []any{}, []any{}
-	for _, d := range line.dimensions {
-		dimensions = append(dimensions, map[string]string{"value": d})
+// encode returns a row of an answer.
+func (r *ga4Report) encode(dimensions, values []string) any {
+	list := []any{}
+	for _, d := range dimensions {
+		list = append(list, map[string]string{"value": d})
 	}
-	for _, m := range in.Metrics {
-		metrics = append(metrics, map[string]string{"value": fact.Millionths(line.values.V[ga4Metrics[m.Name].measure]).String()})
+	numbers := []any{}
+	for i, m := range r.in.Metrics {
+		if !m.Invisible {
+			numbers = append(numbers, map[string]string{"value": values[i]})
+		}
 	}
-	return map[string]any{"dimensionValues": dimensions, "metricValues": metrics}
+	return map[string]any{"dimensionValues": list, "metricValues": numbers}
+}
+
+// aggregate returns the total, minimum or maximum of all rows, not only of those
+// on the page.
+func (r *ga4Report) aggregate(name string) []any {
+	if len(r.lines) == 0 {
+		return []any{}
+	}
+	dimensions := slices.Repeat([]string{"RESERVED_" + name}, len(r.in.Dimensions))
+	var sum ga4Sums
+	for _, line := range r.lines {
+		sum.add(line.sums)
+	}
+	values := r.render(&sum)
+	for i := range values {
+		for j, line := range r.lines {
+			x, y := ga4ParseValue(line.values[i]), ga4ParseValue(values[i])
+			if name != "TOTAL" && (j == 0 || name == "MINIMUM" && x < y || name == "MAXIMUM" && x > y) {
+				values[i] = line.values[i]
+			}
+		}
+	}
+	return []any{r.encode(dimensions, values)}
+}
+
+func ga4ParseValue(text string) float64 {
+	n, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// render returns the values of the metrics of the report as texts.
+func (r *ga4Report) render(n *ga4Sums) []string {
+	values := make([]string, len(r.in.Metrics))
+	for i, ask := range r.in.Metrics {
+		values[i] = r.renderMetric(ask.Name, n)
+	}
+	return values
+}
+
+func (r *ga4Report) renderMetric(name string, n *ga4Sums) string {
+	m := ga4Metrics[name]
+	if r.hidden != "" && m.restricted == r.hidden {
+		return "0"
+	}
+	value := m.of(n)
+	switch m.kind {
+	case ga4Currency:
+		value = ga4Convert(value, r.account.Set.Currency, r.code)
+	case ga4Integer:
+		return strconv.FormatInt((value+million/2)/million, 10)
+	}
+	return fact.Millionths(value).String()
 }

@@ -36,7 +36,7 @@ func TestGA4Reports(t *testing.T) {
 		{`{` + metrics + `,` + days + `}`, 200, 1, 1},
 		{`{"dimensions":[{"name":"audienceName"}],` + metrics + `,` + days + `}`, 200, -1, -1},
 		{`{"dimensions":[{"name":"countryId"}],"metrics":[{"name":"advertiserAdCost"}],"dateRanges":[{"startDate":"2026-10-01","endDate":"today"}]}`, 200, -1, -1},
-		{`{"dimensions":[{"name":"countryId"},{"name":"deviceCategory"}],` + metrics + `,` + days + `}`, 400, 0, 0},
+		{`{"dimensions":[{"name":"countryId"},{"name":"deviceCategory"}],` + metrics + `,` + days + `}`, 200, -1, -1},
 		{`{"dimensions":[{"name":"campaign"}],` + metrics + `,` + days + `}`, 400, 0, 0},
 		{`{"metrics":[{"name":"clicks"}],` + days + `}`, 400, 0, 0},
 		{`{` + metrics + `,"dateRanges":[{"startDate":"2026-10-02","endDate":"2026-10-01"}]}`, 400, 0, 0},
