@@ -26,9 +26,15 @@ func (s *syncFixture) lose(id string) (lost, resyncs bool) {
 	return lost, resyncs
 }
 
-// linkedIn connects one account of a platform with a token. Its first run is
-// queued.
+// linkedIn connects an account of LinkedIn with a token. Its first run is queued.
 func (s *syncFixture) linkedIn() {
+	s.t.Helper()
+	s.withToken("linkedin_ads")
+}
+
+// withToken connects an account of a platform with a token. Its first run is
+// queued.
+func (s *syncFixture) withToken(platform string) {
 	s.t.Helper()
 	s.connections.HistoryDays = 120
 	granted, err := s.registry.Server().Grant(sandboxAccounts)
@@ -36,7 +42,9 @@ func (s *syncFixture) linkedIn() {
 		s.t.Fatal(err)
 	}
 	s.id = s.connect(map[string]any{
-		"platform": "linkedin_ads", "name": "LinkedIn", "credentials": map[string]string{"access_token": granted[sandbox.LinkedInAds].AccessToken},
+		"platform": platform, "name": "With a token", "credentials": map[string]string{
+			"access_token": granted[platform].AccessToken, "client_id": "client", "client_secret": "client-secret",
+		},
 	}).OK().ID()
 }
 
@@ -206,11 +214,10 @@ func TestLostUnreadable(t *testing.T) {
 		s.patch(`{"data_lost_at":null}`).OK()
 		s.wantLost("after it was accepted", "")
 
-		s.linkedIn()
+		s.withToken("tiktok_ads")
 		s.Sync(s.id)
 		s.Sync(s.id)
 		s.Clock.Advance(700 * 24 * time.Hour)
-		s.reconnectLinkedIn()
 		s.lose(s.id)
 		s.Sync(s.id)
 		s.Sync(s.id)
