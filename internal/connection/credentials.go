@@ -176,7 +176,10 @@ func (s *Service) renew(ctx context.Context, c *Connection, platform string, k C
 	if err == nil {
 		return &fresh, nil
 	}
-	if ClassOf(err) == Revoked || force || k.ExpiresAt == nil || *k.ExpiresAt <= now {
+	// Without a refresh token some platforms renew nothing. The access token is
+	// good to its end.
+	revoked := ClassOf(err) == Revoked && !k.Refresh.Empty()
+	if revoked || force || k.ExpiresAt == nil || *k.ExpiresAt <= now {
 		return nil, err
 	}
 	s.Log.Warn("credentials refresh failed", "connection", c.ID, "platform", platform, "error", err)
