@@ -12,6 +12,7 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -51,8 +52,16 @@ type Service struct {
 	// Platforms is the URL of the sandbox that simulates all platforms.
 	Platforms string
 	// Log has everything that the service has logged.
-	Log          *Buffer
+	Log *Buffer
+	// Remote, if set, is the server that clients call instead of the App.
+	Remote       *Remote
 	disconnected atomic.Bool
+}
+
+// Remote is a server in other processes on the database of the App.
+type Remote struct {
+	URL    string
+	Client *http.Client
 }
 
 // Buffer is a log that can be read concurrently.
@@ -105,6 +114,9 @@ func Postgres(t testing.TB) store.Engine {
 	return sharedEngine{e, url}
 }
 
+// Address returns the address of a database that Postgres opened.
+func Address(e store.Engine) string { return e.(sharedEngine).url }
+
 // sharedEngine is a database that nodes share, with its address.
 type sharedEngine struct {
 	*postgres.Engine
@@ -147,6 +159,11 @@ func New(t testing.TB, e store.Engine, options ...func(*app.Config)) *Service {
 		}
 	})
 	return w
+}
+
+// In returns the service for a test inside the test that started it.
+func (w *Service) In(t testing.TB) *Service {
+	return &Service{T: t, App: w.App, Clock: w.Clock, Platforms: w.Platforms, Log: w.Log, Remote: w.Remote}
 }
 
 // useSandbox configures the service's sandbox as the address of every platform,
@@ -315,10 +332,37 @@ func (c *Client) DoWithHeader(method, target string, body any, headers http.Head
 func (c *Client) send(r *http.Request, body []byte) *Response {
 	c.Service.T.Helper()
 	rec := httptest.NewRecorder()
-	c.Service.App.Handler.ServeHTTP(rec, r)
+	if remote := c.Service.Remote; remote != nil {
+		remote.send(c.Service.T, rec, r)
+	} else {
+		c.Service.App.Handler.ServeHTTP(rec, r)
+	}
 	res := &Response{t: c.Service.T, Status: rec.Code, Header: rec.Header(), Body: rec.Body.Bytes()}
 	checkExchange(c.Service.T, r, body, res)
 	return res
+}
+
+// send sends a request to the server and records its response.
+func (s *Remote) send(t testing.TB, rec *httptest.ResponseRecorder, r *http.Request) {
+	t.Helper()
+	base, err := url.Parse(s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.URL.Host, r.Host = base.Host, base.Host
+	out := r.Clone(t.Context())
+	out.RequestURI = ""
+	res, err := s.Client.Do(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	maps.Copy(rec.Header(), res.Header)
+	rec.Header().Del("Date") // the server adds it, not the handler
+	rec.WriteHeader(res.StatusCode)
+	if _, err := io.Copy(rec, res.Body); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func encodeBody(t testing.TB, body any) []byte {

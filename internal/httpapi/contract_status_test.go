@@ -295,50 +295,67 @@ func TestContractStatuses(t *testing.T) {
 // denied.
 func TestContractRoles(t *testing.T) {
 	t.Parallel()
-	owner := fanfaretest.New(t, nil, ample).Tenant(account.Growth)
-	clients := map[account.Role]*fanfaretest.Client{account.Owner: owner.Client}
+	r := newRoles(fanfaretest.New(t, nil, ample).Tenant(account.Growth))
+	for _, op := range fanfaretest.TheContract().Operations() {
+		r.try(t, op)
+	}
+}
+
+// roles are clients of a workspace in every role and with restricted keys.
+type roles struct {
+	owner            *fanfaretest.Tenant
+	clients          map[account.Role]*fanfaretest.Client
+	none             *fanfaretest.Client
+	readers, writers map[string]*fanfaretest.Client
+}
+
+func newRoles(owner *fanfaretest.Tenant) *roles {
+	r := &roles{owner: owner, clients: map[account.Role]*fanfaretest.Client{account.Owner: owner.Client}, readers: map[string]*fanfaretest.Client{}, writers: map[string]*fanfaretest.Client{}}
 	for _, role := range []account.Role{account.Viewer, account.Editor, account.Admin} {
-		clients[role] = owner.As(role)
+		r.clients[role] = owner.As(role)
 	}
 	narrow := func(scopes account.Scopes) *fanfaretest.Client {
 		return owner.As(account.Owner, func(o *account.KeyOptions) { o.Scopes = scopes })
 	}
-	none := narrow(account.Scopes{})
-	readers, writers := map[string]*fanfaretest.Client{}, map[string]*fanfaretest.Client{}
+	r.none = narrow(account.Scopes{})
 	for _, group := range account.ScopeGroups {
-		readers[group], writers[group] = narrow(account.Scopes{group: account.Read}), narrow(account.Scopes{group: account.Write})
+		r.readers[group], r.writers[group] = narrow(account.Scopes{group: account.Read}), narrow(account.Scopes{group: account.Write})
 	}
-	for id, op := range fanfaretest.TheContract().Operations() {
-		need, listed := account.PermissionFor(id)
-		if !listed {
-			continue
+	return r
+}
+
+// try calls an operation as each client.
+func (r *roles) try(t *testing.T, op *fanfaretest.Operation) {
+	t.Helper()
+	need, listed := account.PermissionFor(op.OperationID)
+	if !listed {
+		return
+	}
+	good := goodCall(r.owner, op)
+	wants := func(who string, c *fanfaretest.Client, allowed bool, code string) {
+		res := good.by(c)
+		if allowed && changes(op) {
+			// The record has changed meanwhile.
+			good = goodCall(r.owner, op)
 		}
-		good := goodCall(owner, op)
-		wants := func(who string, c *fanfaretest.Client, allowed bool, code string) {
-			res := good.by(c)
-			if allowed && changes(op) {
-				// The record has changed meanwhile.
-				good = goodCall(owner, op)
-			}
-			switch {
-			case allowed && res.Status == 403:
-				t.Errorf("%s as %s: got 403 want it allowed: %s", id, who, res.Body)
-			case !allowed:
-				res.WantError(403, code)
-			}
+		switch {
+		case allowed && res.Status == 403:
+			t.Errorf("%s as %s: got 403 want it allowed: %s", op.OperationID, who, res.Body)
+		case !allowed:
+			res.WantError(403, code)
 		}
-		for role, c := range clients {
-			wants(string(role), c, role.AtLeast(need.Least), "insufficient_permissions")
-		}
-		wants("a key for nothing", none, need.Group == "", "insufficient_scope")
-		for _, group := range account.ScopeGroups {
-			own := need.Group == "" || need.Group == group
-			wants("a key that reads "+group, readers[group], need.Group == "" || own && need.Access == account.Read, "insufficient_scope")
-			wants("a key that writes "+group, writers[group], own, "insufficient_scope")
-		}
-		text := fmt.Sprintf("Needs the role %s and, for a narrowed key, `%s: %s`.", need.Least, need.Group, need.Access)
-		if need.Group != "" && !strings.Contains(op.Description, text) {
-			t.Errorf("%s: got description %q, want it to say %q", id, op.Description, text)
-		}
+	}
+	for role, c := range r.clients {
+		wants(string(role), c, role.AtLeast(need.Least), "insufficient_permissions")
+	}
+	wants("a key for nothing", r.none, need.Group == "", "insufficient_scope")
+	for _, group := range account.ScopeGroups {
+		own := need.Group == "" || need.Group == group
+		wants("a key that reads "+group, r.readers[group], need.Group == "" || own && need.Access == account.Read, "insufficient_scope")
+		wants("a key that writes "+group, r.writers[group], own, "insufficient_scope")
+	}
+	text := fmt.Sprintf("Needs the role %s and, for a narrowed key, `%s: %s`.", need.Least, need.Group, need.Access)
+	if need.Group != "" && !strings.Contains(op.Description, text) {
+		t.Errorf("%s: got description %q, want it to say %q", op.OperationID, op.Description, text)
 	}
 }

@@ -165,5 +165,8 @@ func newFaultyService(t testing.TB, open func(testing.TB) store.Engine, options 
 		}
 		f.facts.Engine, c.FactsEngine = e, f.facts
 	}
-	return fanfaretest.New(t, f, append([]func(*app.Config){ample, uncached, facts}, options...)...), f
+	w := fanfaretest.New(t, f, append([]func(*app.Config){ample, uncached, facts}, options...)...)
+	// Tests of faults are about the time limit of servers.
+	w.App.API.TimeLimit = 30 * time.Second
+	return w, f
 }

@@ -141,8 +141,14 @@ func (b *builder) and(condition string, v any) {
 	b.value(v)
 }
 
-// in adds the condition that a column has one of the values.
+// in adds the condition that a column has one of the values. No row meets it if
+// there are none.
 func in[T ~string](b *builder, column string, list []T) {
+	if len(list) == 0 {
+		// PostgreSQL refuses an empty list.
+		b.add(" AND 1 = 0")
+		return
+	}
 	b.add(" AND " + column + " IN (")
 	values(b, list)
 	b.add(")")

@@ -34,7 +34,7 @@ func install() error {
 	if _, err := os.Stat("../../internal/console/dist/index.html"); err != nil {
 		return errors.New("the console is not built: run make web")
 	}
-	return program.Packages("chromium")
+	return program.Packages("chromium-headless-shell")
 }
 
 // signInLinkPattern matches a link that signs in or sets up, once.

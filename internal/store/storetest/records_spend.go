@@ -64,6 +64,9 @@ func recordsSpend(t *testing.T, w *Fixture) {
 	if !slices.Equal(got, want) {
 		t.Errorf("several: got %v want %v", got, want)
 	}
+	if list, err := w.DB.Campaigns().ByIDs(t.Context(), w.Workspace, nil); err != nil || len(list) != 0 {
+		t.Errorf("none: got %v, %v want no campaigns", list, err)
+	}
 	for _, c := range list {
 		c.SpendToDate, c.Delivery.Issues = nil, nil
 		if c.ID == none.ID {
