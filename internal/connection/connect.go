@@ -25,10 +25,8 @@ type Spec struct {
 	Credentials  *Given
 	WriteEnabled bool
 	LinkByName   bool
-	// Selection is nil if the creator chose none; Selected are the ids of the
-	// accounts in it.
+	// Selection is nil if the creator chose none.
 	Selection *Selection
-	Selected  []string
 }
 
 // Given are credentials that a caller brings.
@@ -51,7 +49,7 @@ func (s *Service) Create(ctx context.Context, cause record.Cause, sent *body.Val
 	c := s.made(cause, &Source{Platform: spec.Platform, Name: strings.TrimSpace(spec.Name)})
 	c.Status, c.Capabilities = StatusPending, []string{}
 	c.Config, c.WriteEnabled, c.LinkByName = spec.Config, spec.WriteEnabled, spec.LinkByName
-	c.AccountSelection, c.Private.Selected = defaultSelection(spec.Platform), spec.Selected
+	c.AccountSelection = defaultSelection(spec.Platform)
 	if spec.Selection != nil {
 		c.AccountSelection = *spec.Selection
 	}

@@ -161,8 +161,6 @@ type Private struct {
 	// Denied are the accounts that the platform lists and does not let us read,
 	// by external id, with its message.
 	Denied map[string]string `json:"denied,omitzero"`
-	// Selected are the accounts that the creator chose, by external id.
-	Selected []string `json:"selected,omitzero"`
 	// Whole is when all days were last read that may still change, Deep when
 	// those far back were.
 	Whole clock.Instant `json:"whole,omitzero"`

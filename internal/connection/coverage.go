@@ -17,8 +17,8 @@ type AccountReport struct {
 	// Since and Through are the first and the last day that were read.
 	// CompleteThrough is the last day before the first gap. All are nil before
 	// the first sync.
-	Since           *clock.Date `json:"since"`
-	Through         *clock.Date `json:"through"`
+	Since           *clock.Date `json:"start_date"`
+	Through         *clock.Date `json:"end_date"`
 	CompleteThrough *clock.Date `json:"complete_through"`
 	// Gaps are in the order of days.
 	Gaps []Gap `json:"gaps"`

@@ -17,7 +17,7 @@ func readSpec(f *body.Reader) (spec Spec) {
 	spec.Credentials = readGiven(f)
 	body.Set(&spec.WriteEnabled, f.Flag("write_enabled"))
 	body.Set(&spec.LinkByName, f.Flag("link_by_name"))
-	spec.Selection, spec.Selected = readSelection(f)
+	spec.Selection = readSelection(f)
 	f.Done()
 	return spec
 }

@@ -14,8 +14,10 @@ import (
 // Selection says which accounts of a grant are synced. An agency's grant opens
 // the accounts of all its clients.
 type Selection struct {
-	// Mode is SelectAll or SelectSome.
-	Mode string `json:"mode"`
+	// Mode is SelectAll or SelectSome, IDs the external ids that the creator
+	// chose.
+	Mode string   `json:"mode"`
+	IDs  []string `json:"ids"`
 	// AutoAdd says that accounts which the grant opens later are synced too.
 	AutoAdd bool `json:"auto_add"`
 }
@@ -29,23 +31,22 @@ const (
 // SelectionModes lists the modes.
 var SelectionModes = []string{SelectSome, SelectAll}
 
-// readSelection reads the selection of a new connection and the ids of accounts
-// in it.
-func readSelection(f *body.Reader) (chosen *Selection, ids []string) {
+// readSelection reads the selection of a new connection, nil for none.
+func readSelection(f *body.Reader) *Selection {
 	n := f.Nested("account_selection", body.Optional)
 	if n == nil {
-		return nil, nil
+		return nil
 	}
-	chosen = &Selection{}
+	chosen := &Selection{}
 	body.Set(&chosen.Mode, n.Choice("mode", body.Required, SelectionModes))
-	ids = n.Texts("ids", MaxAccounts, MaxAccountID)
+	chosen.IDs = n.Texts("ids", MaxAccounts, MaxAccountID)
 	chosen.AutoAdd = chosen.Mode == SelectAll
 	body.Set(&chosen.AutoAdd, n.Flag("auto_add"))
-	if chosen.Mode == SelectAll && len(ids) > 0 {
+	if chosen.Mode == SelectAll && len(chosen.IDs) > 0 {
 		n.Bad(n.At("ids"), "incompatible_fields", "is for mode selected only.", nil)
 	}
 	n.Done()
-	return chosen, ids
+	return chosen
 }
 
 // defaultSelection returns the selection of a connection whose creator chose
@@ -67,7 +68,7 @@ func defaultSelection(platform string) Selection {
 // that the platform lists this one only.
 func (c *Connection) selects(a *Account, first, alone bool) bool {
 	switch {
-	case slices.Contains(c.Private.Selected, a.ExternalID):
+	case slices.Contains(c.AccountSelection.IDs, a.ExternalID):
 		return true
 	case !a.Enabled:
 		return false
@@ -76,7 +77,7 @@ func (c *Connection) selects(a *Account, first, alone bool) bool {
 	case c.AccountSelection.Mode == SelectAll:
 		return true
 	}
-	return alone && len(c.Private.Selected) == 0
+	return alone && len(c.AccountSelection.IDs) == 0
 }
 
 // chooseAccounts is the reason of a connection none of whose accounts is synced.

@@ -53,7 +53,7 @@ func readError(status int, header http.Header, body []byte, now time.Time) *conn
 	}
 	class, remedy := f.classify(status)
 	e := &connection.Error{
-		Class: class, Code: strconv.Itoa(cmp.Or(f.Code, status)), Message: strings.TrimSpace(f.Message + " " + remedy),
+		Class: class, Code: strconv.Itoa(cmp.Or(f.Code, status)), Message: withRemedy(f.Message, remedy),
 		RequestID: cmp.Or(f.Trace, header.Get("X-Fb-Trace-Id")),
 	}
 	if f.Subcode != 0 {
@@ -185,4 +185,15 @@ func worthRetry(err error) error {
 
 func malformedError(what string) *connection.Error {
 	return &connection.Error{Class: connection.Transient, Code: "malformed", Message: "Meta's answer is not what it should be: " + what + "."}
+}
+
+// withRemedy adds what to do to a message of Meta, which often has no period.
+func withRemedy(message, remedy string) string {
+	if remedy == "" {
+		return message
+	}
+	if message != "" && !strings.HasSuffix(message, ".") {
+		message += "."
+	}
+	return strings.TrimSpace(message + " " + remedy)
 }
