@@ -161,11 +161,6 @@ func New(t testing.TB, e store.Engine, options ...func(*app.Config)) *Service {
 	return w
 }
 
-// In returns the service for a test inside the test that started it.
-func (w *Service) In(t testing.TB) *Service {
-	return &Service{T: t, App: w.App, Clock: w.Clock, Platforms: w.Platforms, Log: w.Log, Remote: w.Remote}
-}
-
 // useSandbox configures the service's sandbox as the address of every platform,
 // with an OAuth client for each. Tests must not reach a real platform.
 func (w *Service) useSandbox(c *app.Config) {

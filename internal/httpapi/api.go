@@ -99,9 +99,7 @@ type Deps struct {
 	// MaxUploads is the maximum number of bytes of request bodies in memory, 0
 	// for Uploads.
 	MaxUploads int64
-	// TimeLimit is the time limit of an operation, 0 for 30 seconds.
-	TimeLimit time.Duration
-	Now       func() time.Time
+	Now        func() time.Time
 	// RequestSeed returns the random part of a request id. It need not be
 	// secret.
 	RequestSeed func() uint64
@@ -111,6 +109,9 @@ type Deps struct {
 // API is the HTTP handler of the API.
 type API struct {
 	Deps
+	// TimeLimit is the time limit of an operation: 30 seconds, unless a test
+	// changes it.
+	TimeLimit       time.Duration
 	routes          routes
 	addresses       *ratelimit.Addresses
 	anonymous       *ratelimit.Addresses
@@ -144,11 +145,8 @@ const maxLists = 128
 // New returns an API with the given dependencies.
 func New(d Deps) *API {
 	a := &API{
-		Deps: d, addresses: ratelimit.NewAddresses(maxAddresses), anonymous: ratelimit.NewAddresses(maxAddresses), lookups: fairqueue.New(fairqueue.Limits{Work: "lookups of keys", Running: keyLookups}, nil), fallback: ratelimit.NewMemory(),
+		Deps: d, TimeLimit: 30 * time.Second, addresses: ratelimit.NewAddresses(maxAddresses), anonymous: ratelimit.NewAddresses(maxAddresses), lookups: fairqueue.New(fairqueue.Limits{Work: "lookups of keys", Running: keyLookups}, nil), fallback: ratelimit.NewMemory(),
 		inFlight: newInFlight(), people: newInFlight(), stopping: newInFlight(), requests: newRequestLogs(), pending: newPending(), uploads: newUploads(d.MaxUploads),
-	}
-	if a.TimeLimit == 0 {
-		a.TimeLimit = defaultTimeLimit
 	}
 	// There are at least as many connections for reading, so that one is left
 	// for what needs no turn.

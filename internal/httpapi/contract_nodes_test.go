@@ -2,7 +2,6 @@ package httpapi_test
 
 import (
 	"net/http"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -27,7 +26,7 @@ func TestDrillContractNodes(t *testing.T) {
 	t.Parallel()
 	w := startNodes(t)
 	every := 12
-	if os.Getenv("FANFARE_DRILL") == "full" {
+	if fullDrill {
 		every = 1
 	}
 	n := 0
@@ -36,7 +35,8 @@ func TestDrillContractNodes(t *testing.T) {
 			continue
 		}
 		t.Run(id, func(t *testing.T) {
-			tenant := w.In(t).Tenant(account.Growth)
+			w.T = t
+			tenant := w.Tenant(account.Growth)
 			if jsonBody(op) != nil {
 				tryEdges(t, tenant, op)
 			}

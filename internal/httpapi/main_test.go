@@ -33,10 +33,13 @@ func TestMain(m *testing.M) {
 	})
 }
 
+// fullDrill selects the long drills.
+var fullDrill = os.Getenv("FANFARE_DRILL") == "full"
+
 // checksPerProperty is low because each check sends many requests to the whole
 // service; the long drills do more.
 func checksPerProperty() string {
-	if os.Getenv("FANFARE_DRILL") == "full" {
+	if fullDrill {
 		return "500"
 	}
 	return "8"

@@ -23,11 +23,7 @@ import (
 	"fanfare/internal/record"
 )
 
-const (
-	// defaultTimeLimit is the time limit of an operation.
-	defaultTimeLimit = 30 * time.Second
-	maxTarget        = 8 << 10
-)
+const maxTarget = 8 << 10
 
 // request is the state of one HTTP request.
 type request struct {

@@ -42,6 +42,7 @@ test("a viewer looks", async () => {
   const { page, shown } = await join("Viewer", "grace@example.com");
   for (const path of await pages(page)) {
     await visit(page, path);
+    await accessible(page, `${path} for a viewer`);
     if (doing[path]) assert.equal(await page.getByRole("button", { name: doing[path] }).count(), 0, `${path} offers a viewer to ${doing[path]}`);
   }
   for (const path of ["/campaigns?new=1", "/creative?new=1", "/audiences?new=1", "/connections?new=1", "/connections?import=1"]) {
