@@ -270,6 +270,9 @@ type Error struct {
 	// Code is the platform's, or one of ours where none came.
 	Code    string
 	Message string
+	// Remedy is what a person can do about it, empty if the client knows nothing
+	// better than what all errors of the class have in common.
+	Remedy string
 	// Until is when it is worth trying again, zero where that is unknown.
 	// Stated says that the platform itself named it; else it is an estimate.
 	Until  time.Time
