@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"fanfare/internal/clock"
-	"fanfare/internal/fact"
 	"fanfare/internal/record"
 )
 
@@ -32,8 +31,12 @@ type execution struct {
 	// every attempt.
 	entities map[string]*Entities
 	links    linkage
-	renewed  bool
-	// held are accounts whose platform asked for time, until when.
+	// tokens counts how often the tokens were renewed, last at renewedAt.
+	tokens    int
+	renewedAt clock.Instant
+	// busy are the accounts that are being read. held are those whose platform
+	// asked for time, until when.
+	busy map[string]bool
 	held map[string]clock.Instant
 	// off are the accounts that discovery switched off, on those that it
 	// switched on again.
@@ -53,7 +56,7 @@ func (s *Service) run(ctx context.Context, run *Run) (*clock.Instant, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &execution{s: s, c: c, run: run, entities: map[string]*Entities{}, links: linkage{}, held: map[string]clock.Instant{}}
+	e := &execution{s: s, c: c, run: run, entities: map[string]*Entities{}, links: linkage{}, busy: map[string]bool{}, held: map[string]clock.Instant{}}
 	if e.c, e.ring, err = s.freshCredentials(ctx, c, false); err != nil {
 		return e.broken(ctx, err)
 	}
@@ -89,40 +92,54 @@ func (e *execution) discover(ctx context.Context) error {
 	if ClassOf(err) != Expired {
 		return err
 	}
-	e.renewed = true
-	if e.c, e.ring, err = e.s.freshCredentials(ctx, e.c, true); err != nil {
+	if err := e.renew(ctx); err != nil {
 		return err
 	}
 	return e.s.discover(ctx, e.c, e.ring)
 }
 
-// work does the parts that are left.
+// renewAgain is the time after which tokens that the platform calls expired are
+// renewed once more. Tokens that are younger are not good for anything.
+const renewAgain = time.Minute
+
+// renew gets other tokens.
+func (e *execution) renew(ctx context.Context) (err error) {
+	e.tokens, e.renewedAt = e.tokens+1, clock.At(e.s.now())
+	e.c, e.ring, err = e.s.freshCredentials(ctx, e.c, true)
+	return err
+}
+
+// accountsAtOnce is the number of accounts that a run reads at the same time.
+//
+// Choice: platforms answer within seconds, so four accounts keep a run busy and
+// stay far below the limits that platforms have for one app.
+const accountsAtOnce = 4
+
+// work does the parts that are left: it reads several accounts at once, one part
+// of each, and writes what was read one after the other.
 func (e *execution) work(ctx context.Context) (*clock.Instant, error) {
+	r := e.newReader(ctx)
+	defer r.stop()
 	for {
-		now := clock.At(e.s.now())
-		i, until := e.pick(now)
+		waits, err := e.startReads(ctx, r)
 		switch {
-		case i < 0 && until == 0:
-			return nil, e.end(ctx, e.run.outcome(), nil)
-		case i < 0:
+		case err != nil:
+			return nil, err
+		case r.running == 0 && waits:
+			return nil, e.yield(ctx)
+		case r.running == 0:
+			_, until := e.pick(clock.At(e.s.now()))
+			if until == 0 {
+				return nil, e.end(ctx, e.run.outcome(), nil)
+			}
 			return e.park(ctx, until.Time())
 		}
-		if e.run.Trigger == TriggerBackfill {
-			if yields, err := e.yields(ctx); yields || err != nil {
-				return nil, err
-			}
-		}
-		// History takes as long as it takes: it goes on where it ended.
-		if e.run.Trigger != TriggerBackfill && e.run.StartedAt.Add(longestRun+time.Duration(e.run.Totals.ThrottledSeconds)*time.Second) < now {
-			e.giveUp()
-			continue
-		}
-		err := e.syncPart(ctx, &e.run.Plan[i])
-		if err != nil {
+		done := r.next()
+		if err := e.settle(ctx, done); err != nil {
 			if ctx.Err() != nil || errors.Is(err, errLost) {
 				return nil, fmt.Errorf("sync %s: %w", e.run.ID, errors.Join(errLost, ctx.Err()))
 			}
-			if again, stop, err := e.failed(ctx, i, err); stop || err != nil {
+			if again, stop, err := e.failed(ctx, done, err); stop || err != nil {
 				return again, err
 			}
 		}
@@ -132,13 +149,37 @@ func (e *execution) work(ctx context.Context) (*clock.Instant, error) {
 	}
 }
 
+// startReads starts reading parts of accounts that may be asked. waits is true if
+// the run reads history and another run waits for its turn.
+func (e *execution) startReads(ctx context.Context, r *reader) (waits bool, err error) {
+	for r.running < accountsAtOnce {
+		now := clock.At(e.s.now())
+		// History takes as long as it takes: it goes on where it ended.
+		if e.run.Trigger != TriggerBackfill && e.run.StartedAt.Add(longestRun+time.Duration(e.run.Totals.ThrottledSeconds)*time.Second) < now {
+			e.giveUp()
+		}
+		i, _ := e.pick(now)
+		if i < 0 {
+			return false, nil
+		}
+		if e.run.Trigger == TriggerBackfill {
+			if waits, err := e.othersWait(ctx); waits || err != nil {
+				return waits, err
+			}
+		}
+		e.busy[e.run.Plan[i].Account] = true
+		r.start(&e.run.Plan[i])
+	}
+	return false, nil
+}
+
 // pick finds the next part of an account that may be asked; -1 where there is
 // none, with the moment at which there will be, 0 for never.
 func (e *execution) pick(now clock.Instant) (int, clock.Instant) {
 	var until clock.Instant
 	for i, p := range e.run.Plan {
 		switch at := e.held[p.Account]; {
-		case p.Status != partPending:
+		case p.Status != partPending || e.busy[p.Account]:
 		case at <= now:
 			return i, 0
 		case until == 0 || at < until:
@@ -158,25 +199,35 @@ func (e *execution) giveUp() {
 	}
 }
 
-// yields puts a run for history back behind others that wait.
-func (e *execution) yields(ctx context.Context) (bool, error) {
+// othersWait reports whether other runs of the connection wait, or one is due.
+func (e *execution) othersWait(ctx context.Context) (bool, error) {
 	c, err := e.s.store.Load(ctx, e.run.WorkspaceID, e.run.ConnectionID)
 	if err != nil {
 		return false, err
 	}
+	return len(c.Private.Queue) > 0 || c.isDue(clock.At(e.s.now())), nil
+}
+
+// isDue reports whether the time of the next scheduled run has come.
+func (c *Connection) isDue(now clock.Instant) bool {
+	return c.Sync.NextRunAt != nil && *c.Sync.NextRunAt <= now
+}
+
+// yield puts a run for history back behind others that wait.
+func (e *execution) yield(ctx context.Context) error {
+	c, err := e.s.store.Load(ctx, e.run.WorkspaceID, e.run.ConnectionID)
+	if err != nil {
+		return err
+	}
 	now := clock.At(e.s.now())
-	due := c.Sync.NextRunAt != nil && *c.Sync.NextRunAt <= now
-	if len(c.Private.Queue) == 0 && !due {
-		return false, nil
+	if !c.isDue(now) || len(c.Private.Queue) > 0 {
+		return e.put(ctx, c, now)
 	}
-	if due && len(c.Private.Queue) == 0 {
-		r := e.s.newRun(c, system(c), Request{Mode: ModeIncremental}, TriggerScheduled, now)
-		c.Private.Queue = append(c.Private.Queue, r.ID)
-		next := now.Add(c.interval())
-		c.Sync.NextRunAt = &next
-		return true, e.put(ctx, c, now, RunChange{Run: r})
-	}
-	return true, e.put(ctx, c, now)
+	r := e.s.newRun(c, system(c), Request{Mode: ModeIncremental}, TriggerScheduled, now)
+	c.Private.Queue = append(c.Private.Queue, r.ID)
+	next := now.Add(c.interval())
+	c.Sync.NextRunAt = &next
+	return e.put(ctx, c, now, RunChange{Run: r})
 }
 
 // put lays the run aside and writes it and others with the connection.
@@ -211,106 +262,6 @@ func (e *execution) save(ctx context.Context) error {
 	return nil
 }
 
-// plan cuts the run into parts: first what accounts have, then their figures,
-// the newest days first, so that a dashboard is useful in the first minute.
-func (e *execution) plan() {
-	plan := []SyncPart{}
-	now := clock.At(e.s.now())
-	for _, a := range e.c.Accounts {
-		if _, _, ok := e.client(a.ExternalID); ok && a.Enabled {
-			plan = append(plan, SyncPart{Account: a.ExternalID, Entities: true, Status: partPending})
-		}
-	}
-	if !slices.ContainsFunc(e.run.Streams, func(s *Stream) bool { return s.Name == StreamMetrics }) {
-		e.run.Plan = plan
-		return
-	}
-	var figures []SyncPart
-	for _, p := range plan {
-		client, _, _ := e.client(p.Account)
-		first, last := e.window(client.About(), e.c.account(p.Account), now)
-		for _, level := range client.About().Levels {
-			family, its := Families[level]
-			if !its {
-				continue
-			}
-			from, to := e.reportWindow(p.Account, family, first, last, now)
-			figures = append(figures, chunks(p.Account, family, from, to, client.About().WindowDays)...)
-			figures = append(figures, e.missed(p.Account, family, first, client.About().WindowDays)...)
-		}
-	}
-	slices.SortStableFunc(figures, func(a, b SyncPart) int { return int(b.Last - a.Last) })
-	e.run.Plan = slices.Concat(plan, figures)
-}
-
-// reportWindow returns the days to read of one report. One that was never read
-// gets the days of a first sync, and history goes on where it ended.
-func (e *execution) reportWindow(account string, f fact.Family, first, last clock.Date, now clock.Instant) (from, to clock.Date) {
-	a := e.c.account(account)
-	reached, ok := a.report(f).reached()
-	switch {
-	case !ok && e.run.Trigger == TriggerScheduled:
-		first = min(first, a.today(now)-fullDays+1)
-	case ok && e.run.Trigger == TriggerBackfill && e.c.Private.Unread == nil:
-		last = min(last, reached-1)
-	}
-	return first, last
-}
-
-// maxMissed is the largest number of parts with missed days that a scheduled run
-// reads of one report.
-const maxMissed = 5
-
-// missed returns parts for days before first that earlier runs could not read,
-// for a scheduled run. Where a person has to do something first, the days are
-// tried once a day.
-func (e *execution) missed(account string, f fact.Family, first clock.Date, window int) (list []SyncPart) {
-	if e.run.Trigger != TriggerScheduled {
-		return nil
-	}
-	daily := e.run.Window.EndDate-e.run.Window.StartDate >= clock.Date(e.c.Sync.LookbackDays)
-	r := e.c.account(account).report(f)
-	for i := len(r.Gaps) - 1; i >= 0 && len(list) < maxMissed; i-- {
-		if g := &r.Gaps[i]; g.Missing && g.StartDate < first && (daily || g.Remediation == nil) {
-			list = append(list, chunks(account, f, g.StartDate, min(g.EndDate, first-1), window)...)
-		}
-	}
-	return list[:min(len(list), maxMissed)]
-}
-
-// chunks cuts days into parts, the newest first.
-func chunks(account string, family fact.Family, first, last clock.Date, days int) (list []SyncPart) {
-	if days <= 0 {
-		days = fullDays
-	}
-	for last >= first {
-		from := max(first, last-clock.Date(days)+1)
-		list = append(list, SyncPart{Account: account, Family: family, First: from, Last: last, Status: partPending})
-		last = from - 1
-	}
-	return list
-}
-
-// window are the days to read of an account: none after its own today, none
-// before the platform has any, and for a platform that corrects figures for
-// longer than others, as many as it may correct.
-func (e *execution) window(about About, a *Account, now clock.Instant) (first, last clock.Date) {
-	today := a.today(now)
-	first, last = e.run.Window.StartDate, min(e.run.Window.EndDate, today)
-	if e.run.Mode == ModeIncremental && e.run.Window.EndDate-first > recentDays && about.DeepDays > 0 && e.deep(now) {
-		first = today - clock.Date(about.DeepDays) + 1
-	}
-	if about.HistoryDays > 0 {
-		first = max(first, today-clock.Date(about.HistoryDays)+1)
-	}
-	return first, last
-}
-
-// deep reports whether days far back are due.
-func (e *execution) deep(now clock.Instant) bool {
-	return e.c.Private.Deep != 0 && e.c.Private.Deep.Add(7*24*time.Hour) <= now
-}
-
 // client finds who speaks to the platform of an account, and with what.
 func (e *execution) client(account string) (Client, Credentials, bool) {
 	a := e.c.account(account)
@@ -324,12 +275,16 @@ func (e *execution) client(account string) (Client, Credentials, bool) {
 
 // failed decides what becomes of a part that did not work: again, smaller,
 // later, or not at all; and whether the whole run has to stop.
-func (e *execution) failed(ctx context.Context, i int, err error) (again *clock.Instant, stop bool, _ error) {
+func (e *execution) failed(ctx context.Context, done *readPart, err error) (again *clock.Instant, stop bool, _ error) {
+	i := e.find(&done.part)
 	p := &e.run.Plan[i]
 	class := ClassOf(err)
-	if class == Expired && !e.renewed {
-		e.renewed = true
-		if e.c, e.ring, err = e.s.freshCredentials(ctx, e.c, true); err == nil {
+	if class == Expired && done.tokens < e.tokens {
+		// Another part has found the same and got other tokens.
+		return nil, false, nil
+	}
+	if class == Expired && (e.renewedAt == 0 || e.renewedAt.Add(renewAgain) < clock.At(e.s.now())) {
+		if err = e.renew(ctx); err == nil {
 			return nil, false, nil
 		}
 		class = ClassOf(err)
@@ -359,6 +314,13 @@ func (e *execution) failed(ctx context.Context, i int, err error) (again *clock.
 	moved := *p
 	e.run.Plan = append(slices.Delete(e.run.Plan, i, i+1), moved)
 	return nil, false, nil
+}
+
+// find returns the index of a part in the plan.
+func (e *execution) find(part *SyncPart) int {
+	return slices.IndexFunc(e.run.Plan, func(p SyncPart) bool {
+		return p.Account == part.Account && p.Entities == part.Entities && p.Family == part.Family && p.First == part.First && p.Last == part.Last
+	})
 }
 
 // halve puts two parts in the place of one that is too large.

@@ -51,10 +51,11 @@ type Parts struct {
 // Service is what can be done with connections.
 type Service struct {
 	Parts
-	store  Store
-	now    func() time.Time
-	random io.Reader
-	hands  hands
+	store   Store
+	now     func() time.Time
+	random  io.Reader
+	hands   hands
+	readers readers
 }
 
 // New makes the service.

@@ -7,54 +7,120 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"fanfare/internal/clock"
 	"fanfare/internal/fact"
 	"fanfare/internal/ident"
 )
 
-// syncPart syncs one part, as a whole or not at all.
-func (e *execution) syncPart(ctx context.Context, p *SyncPart) error {
-	client, k, ok := e.client(p.Account)
-	if !ok {
-		return &Error{Class: Gone, Code: "no_account", Message: "The account is not there any more."}
+// reader reads parts of several accounts at once. It only asks the platforms;
+// what comes back is stored by the one who started it.
+type reader struct {
+	e       *execution
+	ctx     context.Context
+	cancel  context.CancelFunc
+	results chan *readPart
+	running int
+}
+
+// readPart is a part of a run with what the platform answered.
+type readPart struct {
+	part SyncPart
+	// tokens are those of the execution when the part was started.
+	tokens int
+	// entities are what the account has, seen at a time that is 0 if they were
+	// known before.
+	entities *Entities
+	seen     clock.Instant
+	bag      *bag
+	calls    int64
+	err      error
+}
+
+func (e *execution) newReader(ctx context.Context) *reader {
+	ctx, cancel := context.WithCancel(ctx)
+	return &reader{e: e, ctx: ctx, cancel: cancel, results: make(chan *readPart)}
+}
+
+// stop breaks off what is being read and waits for it.
+func (r *reader) stop() {
+	r.cancel()
+	for r.running > 0 {
+		r.next()
 	}
-	if e.entities[p.Account] == nil {
-		if err := e.inventory(ctx, client, k, p.Account); err != nil {
-			return err
+}
+
+// start starts reading a part.
+func (r *reader) start(p *SyncPart) {
+	e := r.e
+	done := &readPart{part: *p, tokens: e.tokens, entities: e.entities[p.Account]}
+	client, k, ok := e.client(p.Account)
+	r.running++
+	if !ok {
+		done.err = &Error{Class: Gone, Code: "no_account", Message: "The account is not there any more."}
+		go func() { r.results <- done }()
+		return
+	}
+	s, a, connection := e.s, *e.c.account(p.Account), e.c.ID
+	go func() {
+		if done.err = s.readers.wait(r.ctx, a.Platform); done.err == nil {
+			done.read(r.ctx, s.now, client, k, &a, connection)
+			s.readers.leave(a.Platform)
+		}
+		r.results <- done
+	}()
+}
+
+// next waits for the next part that was read.
+func (r *reader) next() *readPart {
+	done := <-r.results
+	r.running--
+	delete(r.e.busy, done.part.Account)
+	return done
+}
+
+// read asks the platform for a part, and for what the account has if that is
+// not known.
+func (d *readPart) read(ctx context.Context, now func() time.Time, client Client, k Credentials, a *Account, connection ident.ID) {
+	if d.entities == nil {
+		d.calls++
+		d.seen = clock.At(now())
+		if d.entities, d.err = client.Entities(ctx, k, a.ExternalID); d.err != nil {
+			return
 		}
 	}
+	if !d.part.Entities {
+		d.fetch(ctx, client, k, a, connection)
+	}
+}
+
+// settle stores what was read of a part, as a whole or not at all.
+func (e *execution) settle(ctx context.Context, done *readPart) error {
+	e.run.Totals.APICalls += done.calls
+	account := done.part.Account
+	if done.seen != 0 && done.entities != nil && e.entities[account] == nil {
+		if err := e.link(ctx, account, done.entities, done.seen); err != nil {
+			return err
+		}
+		e.entities[account] = done.entities
+	}
+	if done.err != nil {
+		return done.err
+	}
+	p := &e.run.Plan[e.find(&done.part)]
 	if p.Entities {
-		found := e.entities[p.Account]
+		found := e.entities[account]
 		p.Found = map[string]int64{
 			StreamCampaigns: int64(len(found.Campaigns)), StreamCreative: int64(len(found.Ads)), StreamAudiences: int64(len(found.Audiences)),
 		}
 		p.Status, p.Error = partDone, nil
 		return nil
 	}
-	b, err := e.fetch(ctx, client, k, p)
-	if err != nil {
+	if err := e.write(ctx, p, done.bag); err != nil {
 		return err
 	}
-	if err := e.write(ctx, p, b); err != nil {
-		return err
-	}
-	p.Status, p.Error, p.Notes = partDone, nil, b.notes
-	return nil
-}
-
-// inventory reads what an account has and notes it.
-func (e *execution) inventory(ctx context.Context, client Client, k Credentials, account string) error {
-	e.run.Totals.APICalls++
-	seen := clock.At(e.s.now())
-	found, err := client.Entities(ctx, k, account)
-	if err != nil {
-		return err
-	}
-	if err := e.link(ctx, account, found, seen); err != nil {
-		return err
-	}
-	e.entities[account] = found
+	p.Status, p.Error, p.Notes = partDone, nil, done.bag.notes
 	return nil
 }
 
@@ -86,11 +152,11 @@ type campaignDay struct {
 	date              clock.Date
 }
 
-// fetch reads all that makes up a part.
-func (e *execution) fetch(ctx context.Context, client Client, k Credentials, p *SyncPart) (*bag, error) {
-	a := e.c.account(p.Account)
+// fetch reads the metrics of a part.
+func (d *readPart) fetch(ctx context.Context, client Client, k Credentials, a *Account, connection ident.ID) {
+	p := &d.part
 	b := &bag{
-		source: fact.Source{Connection: e.c.ID, Platform: a.Platform, Account: a.ExternalID, Currency: a.Currency, Zone: a.Timezone},
+		source: fact.Source{Connection: connection, Platform: a.Platform, Account: a.ExternalID, Currency: a.Currency, Zone: a.Timezone},
 		index:  map[rowKey]int{}, ads: map[campaignDay]*fact.Values{}, campaigns: map[campaignDay]*fact.Row{}, told: map[clock.Date]*fact.Values{},
 	}
 	levels := []Level{levelOf(p.Family)}
@@ -101,18 +167,19 @@ func (e *execution) fetch(ctx context.Context, client Client, k Credentials, p *
 		if !slices.Contains(client.About().Levels, level) {
 			continue
 		}
-		q := Report{Account: p.Account, Level: level, First: p.First, Last: p.Last, Entities: e.entities[p.Account], Note: b.note}
+		q := Report{Account: p.Account, Level: level, First: p.First, Last: p.Last, Entities: d.entities, Note: b.note}
 		err := client.Report(ctx, k, q, func(rows []fact.Row) error {
-			e.run.Totals.APICalls++
+			d.calls++
 			return b.add(level, p, rows)
 		})
 		if err != nil {
-			return nil, fmt.Errorf("report %s of %s: %w", p.Family, p.Account, err)
+			d.err = fmt.Errorf("report %s of %s: %w", p.Family, p.Account, err)
+			return
 		}
 	}
 	b.addCampaignRemainders()
 	b.addAccountRemainders(p.Family)
-	return b, nil
+	d.bag = b
 }
 
 // maxNotes is the largest number of notes that a part keeps.
