@@ -2,10 +2,13 @@ package connection_test
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"fanfare/internal/connection"
+	"fanfare/internal/fact"
 )
 
 // TestAccountsAtOnce reads several accounts at the same time, no more than four
@@ -73,4 +76,47 @@ func TestTokensExpireForSeveralAccounts(t *testing.T) {
 		r := s.sync(recent)
 		want(t, "run and renewals", []any{connection.RunSucceeded, 1, 1}, []any{r.Status, renewals["meta_ads"], renewals["google_ads"]})
 	}, "meta_ads", "google_ads")
+}
+
+// TestBetweenDailyRuns has a connection synced again an hour after its daily
+// run: only the totals of accounts that show ads are read, and a query of a
+// breakdown says which days it lacks.
+func TestBetweenDailyRuns(t *testing.T) {
+	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
+		idle := s.account("tiktok_ads")
+		s.faults.rows = func(q connection.Report, rows []fact.Row) []fact.Row {
+			if q.Account == idle {
+				return nil
+			}
+			return rows
+		}
+		s.sync(`{"mode":"full"}`)
+		s.Clock.Advance(24 * time.Hour)
+		s.Sync(s.id)
+		daily := s.runs()[0]
+		want(t, "daily run", []any{connection.TriggerScheduled, connection.RunSucceeded}, []any{daily.Trigger, daily.Status})
+
+		listed, levels := 0, map[connection.Level]bool{}
+		s.faults.accounts = func(context.Context) { listed++ }
+		s.faults.report = func(_ context.Context, q connection.Report) error {
+			levels[q.Level] = true
+			if q.Account == idle {
+				t.Errorf("an account without ads is read between daily runs")
+			}
+			return nil
+		}
+		// Two in the morning: a new day that the daily run has not read yet.
+		now := s.Clock.Now().UTC()
+		s.Clock.Advance(now.Truncate(24 * time.Hour).Add(26 * time.Hour).Sub(now))
+		s.Sync(s.id)
+		r := s.runs()[0]
+		want(t, "run between daily ones", []any{connection.RunSucceeded, 0, false, true}, []any{r.Status, listed, levels[connection.LevelDevice], levels[connection.LevelAd]})
+		day := r.Window.EndDate.String()
+		if codes := s.warningsOf(day, day, "device"); !slices.Contains(codes, "incomplete_data") {
+			t.Errorf("got warnings %v of a breakdown that lacks the day, want incomplete_data", codes)
+		}
+		if codes := s.warningsOf(day, day, "platform"); slices.Contains(codes, "incomplete_data") {
+			t.Errorf("got warnings %v of totals that have the day, want no incomplete_data", codes)
+		}
+	}, "meta_ads", "tiktok_ads")
 }

@@ -161,6 +161,8 @@ type Private struct {
 	// Denied are the accounts that the platform lists and does not let us read,
 	// by external id, with its message.
 	Denied map[string]string `json:"denied,omitzero"`
+	// Active are the last days on which accounts showed ads, by external id.
+	Active map[string]clock.Date `json:"active,omitzero"`
 	// Whole is when all days were last read that may still change, Deep when
 	// those far back were.
 	Whole clock.Instant `json:"whole,omitzero"`

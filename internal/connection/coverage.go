@@ -3,6 +3,7 @@ package connection
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 
 	"fanfare/internal/clock"
@@ -68,6 +69,16 @@ func (r *AccountReport) reached() (day clock.Date, ok bool) {
 		day = min(day, r.Gaps[0].StartDate)
 	}
 	return day, true
+}
+
+// NotYetRead returns the days that the account's totals have and the report does
+// not: it is read less often. Without such days, first is after last.
+func (a *Account) NotYetRead(r *AccountReport) (first, last clock.Date) {
+	base := a.report(fact.Base)
+	if base.Through == nil || r.Through == nil {
+		return 1, 0
+	}
+	return *r.Through + 1, *base.Through
 }
 
 // read records that days were read, with what their numbers lack. It replaces
@@ -178,6 +189,10 @@ func (n *Note) gap() Gap {
 // cover brings what accounts say about their reports in line with a run that is
 // over.
 func (c *Connection) cover(run *Run) {
+	c.Private.Active = maps.Clone(c.Private.Active)
+	if c.Private.Active == nil {
+		c.Private.Active = map[string]clock.Date{}
+	}
 	for i := range run.Plan {
 		p := &run.Plan[i]
 		a := c.account(p.Account)
@@ -191,6 +206,9 @@ func (c *Connection) cover(run *Run) {
 				gaps = append(gaps, p.Notes[j].gap())
 			}
 			a.report(p.Family).read(p.First, p.Last, gaps)
+			if p.Active > c.Private.Active[p.Account] {
+				c.Private.Active[p.Account] = p.Active
+			}
 		case partFailed:
 			a.report(p.Family).unread(p.First, p.Last, p.Error)
 		}

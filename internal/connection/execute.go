@@ -61,12 +61,9 @@ func (s *Service) run(ctx context.Context, run *Run) (*clock.Instant, error) {
 		return e.broken(ctx, err)
 	}
 	if run.Plan == nil {
-		enabled, unlisted := c.enabled(), slices.Clone(c.Private.Unlisted)
 		if err := e.discover(ctx); err != nil {
 			return e.broken(ctx, err)
 		}
-		e.on = slices.DeleteFunc(unlisted, func(id string) bool { return !e.c.account(id).Enabled })
-		e.off = slices.DeleteFunc(enabled, func(id string) bool { return e.c.account(id).Enabled })
 		e.plan()
 		if err := e.save(ctx); err != nil {
 			return nil, err
@@ -88,14 +85,22 @@ func (c *Connection) enabled() (ids []string) {
 // discover looks at the accounts, with other tokens where the platform calls
 // those that are there expired.
 func (e *execution) discover(ctx context.Context) error {
+	if e.brief() {
+		return nil
+	}
+	enabled, unlisted := e.c.enabled(), slices.Clone(e.c.Private.Unlisted)
 	err := e.s.discover(ctx, e.c, e.ring)
-	if ClassOf(err) != Expired {
+	if ClassOf(err) == Expired {
+		if err = e.renew(ctx); err == nil {
+			err = e.s.discover(ctx, e.c, e.ring)
+		}
+	}
+	if err != nil {
 		return err
 	}
-	if err := e.renew(ctx); err != nil {
-		return err
-	}
-	return e.s.discover(ctx, e.c, e.ring)
+	e.on = slices.DeleteFunc(unlisted, func(id string) bool { return !e.c.account(id).Enabled })
+	e.off = slices.DeleteFunc(enabled, func(id string) bool { return e.c.account(id).Enabled })
+	return nil
 }
 
 // renewAgain is the time after which tokens that the platform calls expired are

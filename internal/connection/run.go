@@ -154,6 +154,8 @@ type SyncPart struct {
 	Read        int64            `json:"read,omitzero"`
 	Written     int64            `json:"written,omitzero"`
 	Quarantined int64            `json:"quarantined,omitzero"`
+	// Active is the last day on which the account showed ads, 0 for none.
+	Active clock.Date `json:"active,omitzero"`
 	// Notes say what the numbers of the part lack.
 	Notes []Note    `json:"notes,omitzero"`
 	Error *RunError `json:"error,omitzero"`

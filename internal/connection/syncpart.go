@@ -244,6 +244,19 @@ func (b *bag) keep(r *fact.Row) error {
 	return nil
 }
 
+// active returns the last day with impressions, clicks or spend, 0 for none.
+func (b *bag) active() (last clock.Date) {
+	for i := range b.rows {
+		r := &b.rows[i]
+		for _, m := range []fact.Measure{fact.Impressions, fact.Clicks, fact.Spend} {
+			if n, _ := r.Values.Get(m); n != 0 {
+				last = max(last, r.Date)
+			}
+		}
+	}
+	return last
+}
+
 // sound refuses values that no platform means.
 func sound(v *fact.Values) bool {
 	for m := range fact.Measure(fact.NumMeasures) {
@@ -384,7 +397,7 @@ func (e *execution) write(ctx context.Context, p *SyncPart, b *bag) error {
 	if err := e.s.Facts.Write(ctx, batch); err != nil {
 		return fmt.Errorf("write facts: %w", err)
 	}
-	p.Read, p.Written, p.Quarantined = b.read, int64(len(b.rows)), b.wrong
+	p.Read, p.Written, p.Quarantined, p.Active = b.read, int64(len(b.rows)), b.wrong, b.active()
 	if !base {
 		return nil
 	}

@@ -14,7 +14,7 @@ func (e *execution) plan() {
 	plan := []SyncPart{}
 	now := clock.At(e.s.now())
 	for _, a := range e.c.Accounts {
-		if _, _, ok := e.client(a.ExternalID); ok && a.Enabled {
+		if _, _, ok := e.client(a.ExternalID); ok && a.Enabled && !(e.brief() && e.c.idle(&a, now)) {
 			plan = append(plan, SyncPart{Account: a.ExternalID, Entities: true, Status: partPending})
 		}
 	}
@@ -28,7 +28,8 @@ func (e *execution) plan() {
 		first, last := e.window(client.About(), e.c.account(p.Account), now)
 		for _, level := range client.About().Levels {
 			family, its := Families[level]
-			if !its {
+			_, known := e.c.account(p.Account).report(family).reached()
+			if !its || known && family != fact.Base && e.brief() {
 				continue
 			}
 			from, to := e.reportWindow(p.Account, family, first, last, now)
@@ -38,6 +39,24 @@ func (e *execution) plan() {
 	}
 	slices.SortStableFunc(figures, func(a, b SyncPart) int { return int(b.Last - a.Last) })
 	e.run.Plan = slices.Concat(plan, figures)
+}
+
+// brief reports whether the run is one of those between the daily ones. Such a
+// run reads the totals of the last days and saves calls on everything else: it
+// neither lists the accounts nor reads breakdowns nor accounts that are idle.
+func (e *execution) brief() bool {
+	return e.run.Trigger == TriggerScheduled && e.run.Window.EndDate-e.run.Window.StartDate < clock.Date(e.c.Sync.LookbackDays)
+}
+
+// idleDays is the number of days without ads after which an account is read once
+// a day only.
+const idleDays = 14
+
+// idle reports whether an account has shown no ad for a while.
+func (c *Connection) idle(a *Account, now clock.Instant) bool {
+	r := a.report(fact.Base)
+	since := a.today(now) - idleDays
+	return r.Since != nil && *r.Since <= since && c.Private.Active[a.ExternalID] <= since
 }
 
 // reportWindow returns the days to read of one report. One that was never read
@@ -65,10 +84,9 @@ func (e *execution) missed(account string, f fact.Family, first clock.Date, wind
 	if e.run.Trigger != TriggerScheduled {
 		return nil
 	}
-	daily := e.run.Window.EndDate-e.run.Window.StartDate >= clock.Date(e.c.Sync.LookbackDays)
 	r := e.c.account(account).report(f)
 	for i := len(r.Gaps) - 1; i >= 0 && len(list) < maxMissed; i-- {
-		if g := &r.Gaps[i]; g.Missing && g.StartDate < first && (daily || g.Remediation == nil) {
+		if g := &r.Gaps[i]; g.Missing && g.StartDate < first && (!e.brief() || g.Remediation == nil) {
 			list = append(list, chunks(account, f, g.StartDate, min(g.EndDate, first-1), window)...)
 		}
 	}

@@ -61,6 +61,12 @@ func gapsOf(c *connection.Connection) (list []analytics.Gap) {
 				}
 				list = append(list, gap)
 			}
+			if first, last := a.NotYetRead(&r); first <= last {
+				list = append(list, analytics.Gap{
+					Platform: a.Platform, Account: a.ExternalID, Currency: a.Currency, Family: fact.Family(slices.Index(fact.Families, r.Report)),
+					First: first, Last: last, Message: "Breakdowns are read once a day, at night. Totals have these days already.",
+				})
+			}
 		}
 	}
 	return list
