@@ -219,6 +219,20 @@ func WaiveHolds(ctx context.Context) context.Context {
 // HoldsWaived reports whether WaiveHolds has marked a context.
 func HoldsWaived(ctx context.Context) bool { return ctx.Value(waiveKey{}) != nil }
 
+type appKey struct{}
+
+// WithApp names the OAuth client that the calls of a context are made with, empty
+// for that of the operator.
+func WithApp(ctx context.Context, id string) context.Context {
+	return context.WithValue(ctx, appKey{}, id)
+}
+
+// AppOf returns the OAuth client of a context.
+func AppOf(ctx context.Context) string {
+	id, _ := ctx.Value(appKey{}).(string)
+	return id
+}
+
 // Holds are the times until which the calls of an account wait.
 type Holds struct {
 	// NotBefore is the time that the platform has named. HeldUntil is how long
@@ -277,6 +291,9 @@ type Error struct {
 	// Stated says that the platform itself named it; else it is an estimate.
 	Until  time.Time
 	Stated bool
+	// WholeApp says that the limit belongs to the OAuth client, so that all
+	// accounts have to wait.
+	WholeApp bool
 	// RequestID is the platform's name for the call, for its support.
 	RequestID string
 	Cause     error

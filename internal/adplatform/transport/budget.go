@@ -21,6 +21,12 @@ type Budget interface {
 type Turn struct {
 	// Interval is the time between two calls, 0 for any number of calls.
 	Interval time.Duration
+	// Burst is how far ahead of time calls may be taken without waiting. If it is
+	// set, a call that would have to wait long is not taken.
+	Burst time.Duration
+	// HoldsAge is how old a node's knowledge of holds may be if there is no
+	// interval, 0 for a second.
+	HoldsAge time.Duration
 	// PausedUntil is how long the client itself pauses.
 	PausedUntil time.Time
 	// Waived says that a person waits: only what the platform has named counts.
@@ -39,6 +45,17 @@ func (t Turn) heldBack(h connection.Holds, now time.Time) error {
 		return nil
 	}
 	return &connection.Error{Class: connection.Throttled, Code: "held_back", Message: "The platform asked to be left alone for a while.", Until: until}
+}
+
+// tooFar returns the error of a call for which the quota has no room soon.
+func (t Turn) tooFar(at, now time.Time) error {
+	if t.Burst == 0 || at.Sub(now)-t.Burst <= MaxThrottleWait {
+		return nil
+	}
+	return &connection.Error{
+		Class: connection.Throttled, Code: "daily_calls", Until: at.Add(-t.Burst), WholeApp: true,
+		Message: "The calls that the operator allows to this platform for the day are used. Syncing goes on by itself as they become free.",
+	}
 }
 
 // memoryBudget is the budget of the only process that calls the accounts.
@@ -80,8 +97,11 @@ func (b *memoryBudget) Take(_ context.Context, account string, t Turn) (time.Dur
 	if at.Before(now) {
 		at = now
 	}
+	if err := t.tooFar(at, now); err != nil {
+		return 0, err
+	}
 	times.next = at.Add(t.Interval)
-	return at.Sub(now), nil
+	return at.Sub(now) - t.Burst, nil
 }
 
 // Hold implements Budget.

@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"time"
@@ -98,10 +99,36 @@ func (b *sharedBudget) Take(ctx context.Context, account string, t Turn) (time.D
 		return 0, err
 	}
 	if t.Interval == 0 {
-		b.readHolds(ctx, account, a)
+		b.readHolds(ctx, account, a, cmp.Or(t.HoldsAge, maxSpan))
 		return 0, t.heldBack(a.later(connection.Holds{}), b.now())
 	}
+	if t.Burst > 0 {
+		return b.takeAhead(ctx, account, a, t)
+	}
 	return b.takeTime(ctx, account, a, t)
+}
+
+// takeAhead takes a call of a quota that may be used ahead of time. The time of a
+// refused call stays reserved for the next call of this node, so that refusals
+// use up nothing.
+func (b *sharedBudget) takeAhead(ctx context.Context, account string, a *sharedAccount, t Turn) (time.Duration, error) {
+	now := b.time()
+	if a.next.IsZero() {
+		ctx, cancel := context.WithTimeout(ctx, storeTime)
+		defer cancel()
+		at, h, err := b.store.Reserve(ctx, b.key(account), now, t.Interval)
+		if err != nil {
+			return 0, unavailable(err)
+		}
+		a.next = at
+		a.later(h)
+	}
+	if err := cmp.Or(t.heldBack(a.later(connection.Holds{}), now), t.tooFar(a.next, now)); err != nil {
+		return 0, err
+	}
+	wait := a.next.Sub(now) - t.Burst
+	a.next = time.Time{}
+	return wait, nil
 }
 
 // takeTime takes the next call in the reserved time, and reserves more at its
@@ -179,9 +206,9 @@ func (a *sharedAccount) nextCalls(now time.Time, most int) int {
 //
 // Choice: without the store the holds that this node knows count, because the
 // calls without a limit refresh tokens too, which a pause can need.
-func (b *sharedBudget) readHolds(ctx context.Context, account string, a *sharedAccount) {
+func (b *sharedBudget) readHolds(ctx context.Context, account string, a *sharedAccount, age time.Duration) {
 	now := b.now()
-	if !a.read.IsZero() && now.Sub(a.read) < maxSpan {
+	if !a.read.IsZero() && now.Sub(a.read) < age {
 		return
 	}
 	a.read = now

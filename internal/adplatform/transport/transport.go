@@ -38,6 +38,10 @@ type Options struct {
 	Budgets BudgetStore
 	// PerSecond is the number of calls per second and account, 0 for no limit.
 	PerSecond float64
+	// AppPerSecond is the number of calls per second of an OAuth client, AppPerDay
+	// that per day of the operator's, both 0 for no known limit.
+	AppPerSecond float64
+	AppPerDay    int64
 	// ReadError returns the error of an answer, nil if there is none. The
 	// transport sets members that it leaves empty.
 	ReadError func(status int, header http.Header, body []byte, now time.Time) *connection.Error
