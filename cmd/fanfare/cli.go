@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"strconv"
 	"strings"
 	"syscall"
 	"text/tabwriter"
@@ -162,6 +163,10 @@ func (c *cli) openApp(ctx context.Context, dir *datadir.Dir, hsts bool, log *slo
 	if err != nil {
 		return nil, configError{err}
 	}
+	calls, err := dailyCalls(c.settings.PlatformCalls)
+	if err != nil {
+		return nil, configError{err}
+	}
 	apps, err := oauthApps(clients)
 	if err != nil {
 		return nil, configError{err}
@@ -176,7 +181,7 @@ func (c *cli) openApp(ctx context.Context, dir *datadir.Dir, hsts bool, log *slo
 	}
 	a, err := app.Open(ctx, app.Config{
 		SignIn: people, Authority: authority,
-		OAuth: apps, PlatformURLs: urls, Sandbox: c.settings.Sandbox, SandboxState: dir.Path("sandbox.json"), PublicURL: c.publicURL(c.settings.Listen), HistoryDays: c.settings.HistoryDays,
+		OAuth: apps, PlatformURLs: urls, PlatformCalls: calls, Sandbox: c.settings.Sandbox, SandboxState: dir.Path("sandbox.json"), PublicURL: c.publicURL(c.settings.Listen), HistoryDays: c.settings.HistoryDays,
 		Store: c.storeSetting(dir), Facts: dir.Path(), Metrics: c.settings.MetricsURL(), ReplacingFacts: c.replacingFacts, AcceptMasterKey: c.acceptMasterKey, Assets: c.assetsSetting(dir), MasterKey: c.masterKeyFile(dir), Limits: limits, KeepExposedKeys: c.settings.PlaintextKeyPolicy == "warn", HSTS: hsts,
 		MaxInFlight: c.settings.WorkLimit(), Progress: requestProgress, Memory: c.memory, MaxWorkspaces: c.settings.MaxWorkspaces, MaxAssetBytes: c.settings.MaxAssetGiB << 30, CachedRecords: cachedRecords, CORSOrigins: c.settings.CORSOrigins,
 		Changelog: fanfare.Changelog, Build: version, Now: now, Random: rand.Reader, Log: log,
@@ -220,6 +225,23 @@ func oauthApps(list map[string]string) (map[string]connection.OAuthClient, error
 		apps[platform] = connection.OAuthClient{ID: id, Secret: secret.New(key)}
 	}
 	return apps, nil
+}
+
+// dailyCalls parses the calls a day of the operator's OAuth clients.
+func dailyCalls(list []string) (map[string]int64, error) {
+	texts, err := pairs("platform-calls", "NUMBER", list)
+	if err != nil {
+		return nil, err
+	}
+	calls := map[string]int64{}
+	for platform, text := range texts {
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || n < 1 {
+			return nil, fmt.Errorf("platform-calls: the number of %s must be a positive integer, such as 15000; it is %q", platform, text)
+		}
+		calls[platform] = n
+	}
+	return calls, nil
 }
 
 // publicURL returns the server's address for browsers: the configured one, else

@@ -215,6 +215,8 @@ var operations = map[string]Permission{
 	"disconnectConnection":   {Admin, "connections", Write},
 	"reconnectConnection":    {Admin, "connections", Write},
 	"listConnectionAccounts": {Viewer, "connections", Read},
+	"planConnectionCalls":    {Viewer, "connections", Read},
+	"checkConnection":        {Editor, "connections", Read},
 	"listConnectionEntities": {Viewer, "connections", Read},
 	"linkConnectionEntities": {Admin, "connections", Write},
 	"syncConnection":         {Editor, "connections", Write},

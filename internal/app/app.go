@@ -72,6 +72,9 @@ type Config struct {
 	// addresses of platforms. The keys of both are platforms.
 	OAuth        map[string]connection.OAuthClient
 	PlatformURLs map[string]string
+	// PlatformCalls is how many calls a day the operator's OAuth clients may
+	// make, by platform.
+	PlatformCalls map[string]int64
 	// Sandbox is the URL of an external sandbox. If empty, this process runs
 	// one, with its state in the file SandboxState.
 	Sandbox, SandboxState string

@@ -36,6 +36,7 @@ type Settings struct {
 	HistoryDays        int
 	OAuth              []string
 	PlatformURLs       []string
+	PlatformCalls      []string
 	Sandbox            string
 	SMTPURL            string
 	SMTPFrom           string
@@ -80,6 +81,7 @@ func (s *Settings) Bind(f *pflag.FlagSet) {
 	f.StringVar(&s.MasterKey, "master-key", "", "file of the master key, which encrypts stored secrets; created if missing (default is master.key in the data folder)")
 	f.StringVar(&s.PublicURL, "public-url", "", "address of the server for browsers, in links and OAuth redirects (default is https://localhost and the port)")
 	f.StringSliceVar(&s.OAuth, "oauth", nil, "OAuth clients at ad platforms, as a platform=ID:SECRET list; set it in the environment to hide the secrets")
+	f.StringSliceVar(&s.PlatformCalls, "platform-calls", nil, "calls a day that ad platforms allow your OAuth clients, as a platform=NUMBER list (default is no limit but the platforms' own)")
 	f.StringSliceVar(&s.PlatformURLs, "platform-urls", nil, "other API addresses of ad platforms, as a platform=URL list")
 	f.StringVar(&s.Sandbox, "sandbox", "", "address of a standalone sandbox for sandbox connections (default is the one in the server)")
 	f.IntVar(&s.HistoryDays, "history-days", 730, "days that the backfill of a new connection goes back")

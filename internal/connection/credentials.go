@@ -223,6 +223,14 @@ func (s *Service) app(c *Connection, platform string, k Credentials) OAuthClient
 	return a
 }
 
+// appContext names the OAuth client whose quota calls with these credentials use.
+func (s *Service) appContext(ctx context.Context, c *Connection, k Credentials) context.Context {
+	if c.Platform == PlatformSandbox {
+		return WithApp(ctx, PlatformSandbox)
+	}
+	return WithApp(ctx, k.App.ID)
+}
+
 // storeCredentials stores new credentials of a connection that others may change
 // meanwhile.
 func (s *Service) storeCredentials(ctx context.Context, c *Connection, ring PlatformCredentials) (*Connection, error) {

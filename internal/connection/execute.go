@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"fanfare/internal/clock"
@@ -89,6 +90,9 @@ func (e *execution) discover(ctx context.Context) error {
 		return nil
 	}
 	enabled, unlisted := e.c.enabled(), slices.Clone(e.c.Private.Unlisted)
+	var calls atomic.Int64
+	defer func() { e.run.Totals.APICalls += calls.Load() }()
+	ctx = WithCalls(ctx, &calls)
 	err := e.s.discover(ctx, e.c, e.ring)
 	if ClassOf(err) == Expired {
 		if err = e.renew(ctx); err == nil {

@@ -92,6 +92,10 @@ type About struct {
 	// Scopes are needed to read, WriteScopes to change.
 	Scopes, WriteScopes []string
 	Capabilities        []string
+	// Calls is what syncs cost, Quotas are the limits that the platform
+	// documents.
+	Calls  CallCost
+	Quotas []Quota
 }
 
 // Level is a cut through a platform's figures.
@@ -327,6 +331,9 @@ type PlatformRegistry interface {
 	// App is how the operator is registered with a platform; false where he
 	// is not.
 	App(platform string) (OAuthClient, bool)
+	// DailyCalls is how many calls a day the operator allows his OAuth client, 0
+	// for any number.
+	DailyCalls(platform string) int64
 }
 
 // Sandbox gives access to made-up accounts.

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"fanfare/internal/clock"
@@ -34,7 +35,7 @@ type readPart struct {
 	entities *Entities
 	seen     clock.Instant
 	bag      *bag
-	calls    int64
+	calls    atomic.Int64
 	err      error
 }
 
@@ -63,9 +64,10 @@ func (r *reader) start(p *SyncPart) {
 		return
 	}
 	s, a, connection := e.s, *e.c.account(p.Account), e.c.ID
+	ctx := WithCalls(s.appContext(r.ctx, e.c, k), &done.calls)
 	go func() {
-		if done.err = s.readers.wait(r.ctx, a.Platform); done.err == nil {
-			done.read(r.ctx, s.now, client, k, &a, connection)
+		if done.err = s.readers.wait(ctx, a.Platform); done.err == nil {
+			done.read(ctx, s.now, client, k, &a, connection)
 			s.readers.leave(a.Platform)
 		}
 		r.results <- done
@@ -84,7 +86,6 @@ func (r *reader) next() *readPart {
 // not known.
 func (d *readPart) read(ctx context.Context, now func() time.Time, client Client, k Credentials, a *Account, connection ident.ID) {
 	if d.entities == nil {
-		d.calls++
 		d.seen = clock.At(now())
 		if d.entities, d.err = client.Entities(ctx, k, a.ExternalID); d.err != nil {
 			return
@@ -97,7 +98,7 @@ func (d *readPart) read(ctx context.Context, now func() time.Time, client Client
 
 // settle stores what was read of a part, as a whole or not at all.
 func (e *execution) settle(ctx context.Context, done *readPart) error {
-	e.run.Totals.APICalls += done.calls
+	e.run.Totals.APICalls += done.calls.Load()
 	account := done.part.Account
 	if done.seen != 0 && done.entities != nil && e.entities[account] == nil {
 		if err := e.link(ctx, account, done.entities, done.seen); err != nil {
@@ -159,19 +160,12 @@ func (d *readPart) fetch(ctx context.Context, client Client, k Credentials, a *A
 		source: fact.Source{Connection: connection, Platform: a.Platform, Account: a.ExternalID, Currency: a.Currency, Zone: a.Timezone},
 		index:  map[rowKey]int{}, ads: map[campaignDay]*fact.Values{}, campaigns: map[campaignDay]*fact.Row{}, told: map[clock.Date]*fact.Values{},
 	}
-	levels := []Level{levelOf(p.Family)}
-	if p.Family == fact.Base {
-		levels = []Level{LevelAd, LevelCampaign, LevelAccount}
-	}
-	for _, level := range levels {
+	for _, level := range levelsOf(p.Family) {
 		if !slices.Contains(client.About().Levels, level) {
 			continue
 		}
 		q := Report{Account: p.Account, Level: level, First: p.First, Last: p.Last, Entities: d.entities, Note: b.note}
-		err := client.Report(ctx, k, q, func(rows []fact.Row) error {
-			d.calls++
-			return b.add(level, p, rows)
-		})
+		err := client.Report(ctx, k, q, func(rows []fact.Row) error { return b.add(level, p, rows) })
 		if err != nil {
 			d.err = fmt.Errorf("report %s of %s: %w", p.Family, p.Account, err)
 			return

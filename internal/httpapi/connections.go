@@ -30,6 +30,8 @@ func (a *API) connectionRoutes() []route {
 		{method: http.MethodDelete, pattern: one, operation: "disconnectConnection", handle: a.disconnectConnection},
 		{method: http.MethodPost, pattern: one + "/reconnect", operation: "reconnectConnection", handle: a.reconnectConnection(s), body: optionalBody, exists: s.exists},
 		{method: http.MethodGet, pattern: one + "/accounts", operation: "listConnectionAccounts", handle: a.listAccounts},
+		{method: http.MethodGet, pattern: one + "/call-plan", operation: "planConnectionCalls", handle: a.planCalls},
+		{method: http.MethodPost, pattern: one + "/check", operation: "checkConnection", handle: a.checkConnection(s), body: optionalBody, reads: true, exists: s.exists},
 		{method: http.MethodGet, pattern: one + "/entities", operation: "listConnectionEntities", handle: a.listEntities, compress: true},
 		{method: http.MethodPost, pattern: one + "/links", operation: "linkConnectionEntities", handle: a.linkEntities(s), body: jsonBody, exists: s.exists},
 		{method: http.MethodPost, pattern: one + "/sync", operation: "syncConnection", handle: a.syncConnection(s), body: optionalBody, exists: s.exists},
@@ -115,6 +117,35 @@ func (a *API) listAccounts(ctx context.Context, r *request) (response, error) {
 		return response{}, err
 	}
 	return unpagedList(c.Accounts)
+}
+
+func (a *API) planCalls(ctx context.Context, r *request) (response, error) {
+	if _, err := r.query(); err != nil {
+		return response{}, err
+	}
+	id, err := r.recordID(ident.Connection)
+	if err != nil {
+		return response{}, err
+	}
+	plans, err := a.Connections.CallPlan(ctx, r.caller.Workspace.ID, id)
+	if err != nil {
+		return response{}, err
+	}
+	return unpagedList(plans)
+}
+
+func (a *API) checkConnection(s *resource) handler {
+	return func(ctx context.Context, r *request) (response, error) {
+		id, err := r.recordID(s.prefix)
+		if err != nil {
+			return response{}, err
+		}
+		report, err := a.Connections.Check(ctx, r.caller.Workspace.ID, id, &r.object)
+		if err != nil {
+			return response{}, err
+		}
+		return encoded(report)
+	}
 }
 
 // unpagedList returns the response of a list without pages.

@@ -66,6 +66,7 @@ func (c *Client) About() connection.About {
 			connection.LevelAccount, connection.LevelCampaign, connection.LevelAd, connection.LevelGeo, connection.LevelDevice,
 		},
 		Scopes: readScopes, WriteScopes: writeScopes,
+		Calls: connection.CallCost{Entities: 3, Reports: map[connection.Level]int64{connection.LevelAccount: 1, connection.LevelCampaign: 1, connection.LevelAd: 1, connection.LevelGeo: 1, connection.LevelDevice: 1}},
 		Capabilities: []string{
 			connection.CapabilityReadMetrics, connection.CapabilityReadCampaigns, connection.CapabilityWriteCampaigns,
 			connection.CapabilityReadAudiences, connection.CapabilityReadCreative,

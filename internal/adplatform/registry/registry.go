@@ -57,6 +57,9 @@ type Options struct {
 	// platforms that replace the vendors', both by platform.
 	Apps map[string]connection.OAuthClient
 	URLs map[string]string
+	// DailyCalls is how many calls a day the operator's OAuth clients may make,
+	// by platform.
+	DailyCalls map[string]int64
 	// Sandbox is the URL of a separate sandbox. Without it, the sandbox runs in
 	// this process and stores its state in the file State.
 	Sandbox string
@@ -72,6 +75,7 @@ type Options struct {
 // Registry returns the client of each platform.
 type Registry struct {
 	apps         map[string]connection.OAuthClient
+	dailyCalls   map[string]int64
 	real, played map[string]connection.Client
 	sandbox      transport.Doer
 	base         string
@@ -86,7 +90,7 @@ var (
 
 // New returns a registry. It sends no request.
 func New(o Options) (*Registry, error) {
-	r := &Registry{apps: o.Apps, real: map[string]connection.Client{}, played: map[string]connection.Client{}}
+	r := &Registry{apps: o.Apps, dailyCalls: o.DailyCalls, real: map[string]connection.Client{}, played: map[string]connection.Client{}}
 	origins, err := o.trustedOrigins()
 	if err != nil {
 		return nil, err
@@ -109,7 +113,7 @@ func New(o Options) (*Registry, error) {
 			played.Name, played.Budgets = "sandbox/"+p.platform, o.Budgets
 		}
 		r.played[p.platform] = p.make(played)
-		r.real[p.platform] = p.make(transport.Options{Base: strings.TrimSuffix(o.URLs[p.platform], "/"), Do: out, Name: p.platform, Budgets: o.Budgets, Now: o.Now, Sleep: o.Sleep})
+		r.real[p.platform] = p.make(transport.Options{Base: strings.TrimSuffix(o.URLs[p.platform], "/"), Do: out, Name: p.platform, Budgets: o.Budgets, AppPerDay: o.DailyCalls[p.platform], Now: o.Now, Sleep: o.Sleep})
 	}
 	return r, nil
 }
@@ -130,6 +134,11 @@ func (o *Options) trustedOrigins() (list []string, err error) {
 	for platform := range o.Apps {
 		if !isKnown(platform) {
 			return nil, fmt.Errorf("OAuth client for %q: there is no such platform", platform)
+		}
+	}
+	for platform := range o.DailyCalls {
+		if !isKnown(platform) {
+			return nil, fmt.Errorf("daily calls for %q: there is no such platform", platform)
 		}
 	}
 	if o.Sandbox == "" {
@@ -198,6 +207,9 @@ func (r *Registry) App(platform string) (connection.OAuthClient, bool) {
 	a, there := r.apps[platform]
 	return a, there
 }
+
+// DailyCalls implements connection.PlatformRegistry.
+func (r *Registry) DailyCalls(platform string) int64 { return r.dailyCalls[platform] }
 
 // sandboxGrant is the sandbox's answer for one platform.
 type sandboxGrant struct {

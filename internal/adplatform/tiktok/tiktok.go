@@ -35,7 +35,7 @@ type Client struct {
 // rate limit.
 func New(o transport.Options) *Client {
 	if o.Base == "" {
-		o.Base, o.PerSecond = host, cmp.Or(o.PerSecond, callsPerSecond)
+		o.Base, o.AppPerSecond = host, cmp.Or(o.AppPerSecond, callsPerSecond)
 	}
 	o.ReadError = readError
 	return &Client{transport.New(o), o.Base, o.Now}
@@ -57,6 +57,8 @@ func (c *Client) About() connection.About {
 			connection.LevelAccount, connection.LevelCampaign, connection.LevelAd,
 			connection.LevelGeo, connection.LevelDemographic, connection.LevelDevice,
 		},
+		Calls:  connection.CallCost{Entities: 8, Reports: map[connection.Level]int64{connection.LevelAccount: 2, connection.LevelCampaign: 4, connection.LevelAd: 3, connection.LevelGeo: 3, connection.LevelDemographic: 3, connection.LevelDevice: 3}},
+		Quotas: []connection.Quota{{Name: "the basic tier", Calls: 864_000, Seconds: 24 * 3600, Scope: connection.ScopeApp}},
 		Capabilities: []string{
 			connection.CapabilityReadMetrics, connection.CapabilityReadCampaigns, connection.CapabilityWriteCampaigns,
 			connection.CapabilityReadAudiences, connection.CapabilityReadCreative,

@@ -164,6 +164,7 @@ func (t *Transport) sendOnce(ctx context.Context, c *Call, out any) (http.Header
 	if err != nil {
 		return nil, err
 	}
+	connection.CountCall(ctx)
 	resp, err := t.o.Do.Do(req)
 	if err != nil {
 		return nil, err
