@@ -94,5 +94,7 @@ var projectCodes = map[string]bool{"PROJECT_DISABLED": true, "CLOUD_PROJECT_NOT_
 // isOfAccount reports whether an error is about one account, so that others can be
 // read.
 func isOfAccount(e *connection.Error) bool {
-	return (e.Class == connection.Forbidden || e.Class == connection.Gone) && !projectCodes[e.Code]
+	// The reasons of all of Google's APIs are about the project or the person.
+	shared := statusErrors.Find("", "/"+e.Code) != nil
+	return (e.Class == connection.Forbidden || e.Class == connection.Gone) && !projectCodes[e.Code] && !shared
 }
