@@ -106,7 +106,7 @@ func (c *Campaign) pushIssues(usability map[ident.ID]record.Usability, blocking 
 		connection ident.ID
 	}
 	var order []group
-	wrong, codes := map[group][]string{}, map[group]string{}
+	wrong, codes, remedies := map[group][]string{}, map[group]string{}, map[group]string{}
 	for i := range c.ExternalRefs {
 		r := &c.ExternalRefs[i]
 		code, why := c.pushIssue(r)
@@ -120,6 +120,9 @@ func (c *Campaign) pushIssues(usability map[ident.ID]record.Usability, blocking 
 		wrong[g] = append(wrong[g], fmt.Sprintf("%s %s (%s)", r.Platform, r.ExternalID, why))
 		if r.PushError != nil {
 			codes[g] = r.PushError.Code
+			if r.PushError.Remediation != nil {
+				remedies[g] = *r.PushError.Remediation
+			}
 		}
 	}
 	word := map[bool]string{true: "enabled", false: "paused"}[c.Runs()]
@@ -140,6 +143,8 @@ func (c *Campaign) pushIssues(usability map[ident.ID]record.Usability, blocking 
 			*issue.Remediation = "Set write_enabled on the connection; the state is then written. Or change it on the ad platform; the next sync finds that."
 		case usability[g.connection].Issue == "connection_reauth_required":
 			*issue.Remediation = "Grant access anew with POST /v1/connections/{id}/reconnect; the state is then written. Until then change it on the ad platform."
+		case g.code == pushFailedIssue && remedies[g] != "":
+			*issue.Remediation = remedies[g] + " It is tried again after every sync, and when access is granted anew."
 		}
 	}
 	return waits

@@ -110,6 +110,6 @@ func (c *Campaign) Connections() []ident.ID {
 func sameRefs(a, b []record.ExternalRef) bool {
 	return slices.EqualFunc(a, b, func(x, y record.ExternalRef) bool {
 		return x.ConnectionID == y.ConnectionID && x.ExternalID == y.ExternalID && equalPtr(x.ExternalStatus, y.ExternalStatus) && equalPtr(x.Enabled, y.Enabled) &&
-			equalPtr(x.Channel, y.Channel) && equalPtr(x.URL, y.URL) && equalPtr(x.Push, y.Push) && equalPtr(x.PushError, y.PushError) && x.SyncedAt == y.SyncedAt
+			equalPtr(x.Channel, y.Channel) && equalPtr(x.URL, y.URL) && equalPtr(x.Push, y.Push) && x.PushError.Equal(y.PushError) && x.SyncedAt == y.SyncedAt
 	})
 }

@@ -157,7 +157,7 @@ func newCheck(name, platform, account string, err error, fine string) Check {
 	}
 	if err != nil {
 		e := runError(err)
-		c.Status, c.Code, c.Message, c.Remediation = CheckFailed, &e.Code, e.Message, remedyFor(e)
+		c.Status, c.Code, c.Message, c.Remediation = CheckFailed, &e.Code, e.Message, e.Remediation
 	}
 	return c
 }

@@ -222,18 +222,24 @@ func (s *Service) refused(err error) error {
 	if !ok {
 		return err
 	}
+	said := e.Message
+	remedy := Remediation(e)
+	if remedy != nil {
+		said = strings.TrimSuffix(said, ".") + ". " + *remedy
+	}
 	if e.Class == Transient || e.Class == Throttled {
-		f := fault.New(fault.UpstreamError, "The platform did not answer: "+e.Message+" Try again in a minute.").Because(err)
+		f := fault.New(fault.UpstreamError, "The platform did not answer: "+said+" Try again in a minute.").Because(err)
 		if e.Class == Throttled {
-			f = fault.New(fault.Unavailable, "The platform could not be asked: "+e.Message).Because(err)
+			f = fault.New(fault.Unavailable, "The platform could not be asked: "+said).Because(err)
 		}
 		if f.RetryAfter = time.Minute; !e.Until.IsZero() {
 			f.RetryAfter = max(time.Second, e.Until.Sub(s.now()))
 		}
 		return f
 	}
-	return fault.New(fault.ValidationFailed, "The platform refuses the credentials: "+e.Message, fault.Detail{
-		Field: "credentials", In: "body", Code: "invalid_value", Message: "The platform refuses the credentials: " + e.Message, Meta: fault.Meta{"platform_code": e.Code},
+	return fault.New(fault.ValidationFailed, "The platform refuses the credentials: "+said, fault.Detail{
+		Field: "credentials", In: "body", Code: "invalid_value", Message: "The platform refuses the credentials: " + said,
+		Meta: fault.Meta{"platform_code": e.Code, "remediation": remedy},
 	})
 }
 

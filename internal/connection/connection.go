@@ -161,6 +161,8 @@ type Private struct {
 	// Denied are the accounts that the platform lists and does not let us read,
 	// by external id, with its message.
 	Denied map[string]string `json:"denied,omitzero"`
+	// DeniedRemedies are what a person can do about it, by the same ids.
+	DeniedRemedies map[string]string `json:"denied_remedies,omitzero"`
 	// Active are the last days on which accounts showed ads, by external id.
 	Active map[string]clock.Date `json:"active,omitzero"`
 	// Whole is when all days were last read that may still change, Deep when
@@ -273,6 +275,8 @@ type RunError struct {
 	Code      string `json:"code"`
 	Message   string `json:"message"`
 	Retryable bool   `json:"retryable"`
+	// Remediation is what a person can do, nil if it goes away by itself.
+	Remediation *string `json:"remediation"`
 }
 
 // Health is how reliable the connection is.

@@ -96,7 +96,7 @@ func (r *AccountReport) read(first, last clock.Date, lacks []Gap) {
 // unread records that days could not be read. Earlier numbers of these days may
 // be there; they are not what the platform says now.
 func (r *AccountReport) unread(first, last clock.Date, why *RunError) {
-	r.replace(first, last, []Gap{{StartDate: first, EndDate: last, Code: why.Code, Message: why.Message, Remediation: remedyFor(why), Missing: true}})
+	r.replace(first, last, []Gap{{StartDate: first, EndDate: last, Code: why.Code, Message: why.Message, Remediation: why.Remediation, Missing: true}})
 }
 
 // replace puts gaps in the place of what is known about days.

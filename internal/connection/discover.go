@@ -1,6 +1,7 @@
 package connection
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -16,7 +17,7 @@ import (
 func (s *Service) discover(ctx context.Context, c *Connection, ring PlatformCredentials) error {
 	c.Capabilities = nil
 	c.ScopesMissing = []string{}
-	denied := map[string]string{}
+	denied, deniedRemedies := map[string]string{}, map[string]string{}
 	for _, platform := range Played {
 		k, there := ring[platform]
 		if !there {
@@ -33,16 +34,16 @@ func (s *Service) discover(ctx context.Context, c *Connection, ring PlatformCred
 		c.Capabilities = append(c.Capabilities, client.About().Capabilities...)
 		for _, a := range list {
 			if a.Problem != nil && a.Problem.Class == Forbidden {
-				denied[a.ExternalID] = a.Problem.Message
+				denied[a.ExternalID], deniedRemedies[a.ExternalID] = a.Problem.Message, *Remediation(a.Problem)
 			}
 		}
 		c.accounts(platform, slices.DeleteFunc(list, func(a Account) bool { return a.Problem != nil && c.account(a.ExternalID) == nil }), clock.At(s.now()))
 	}
-	c.Private.Denied = denied
+	c.Private.Denied, c.Private.DeniedRemedies = denied, deniedRemedies
 	slices.Sort(c.Capabilities)
 	c.Capabilities = slices.Compact(c.Capabilities)
 	if len(c.Accounts) == 0 {
-		return &Error{Class: Forbidden, Code: "no_accounts", Message: "The credentials open no account."}
+		return &Error{Class: Forbidden, Code: "no_accounts", Message: "The credentials open no account.", Remedy: "Give the user access to an account on the platform, or connect with another user who has it."}
 	}
 	return nil
 }
@@ -117,9 +118,10 @@ func (c *Connection) listingReason(at clock.Instant) *Reason {
 		return why
 	}
 	ids := slices.Sorted(maps.Keys(c.Private.Denied))
+	remedy := cmp.Or(c.Private.DeniedRemedies[ids[0]], classRemedies[Forbidden]) + " All other accounts are synced."
 	return &Reason{
 		Code: accountsDenied, Message: fmt.Sprintf("The platform denies access to the accounts %s: %s", strings.Join(ids, ", "), c.Private.Denied[ids[0]]),
-		Since: at, Remediation: some("Ask an administrator of these accounts to give the connected user access. All other accounts are synced."),
+		Since: at, Remediation: &remedy,
 	}
 }
 

@@ -379,7 +379,7 @@ func runError(err error) *RunError {
 		TooLarge: "validation", Refused: "validation", Sunset: "validation", Gone: "permission", PagesDisagree: "transient",
 	}[e.Class]
 	retryable := e.Class == Transient || e.Class == Throttled || e.Class == PagesDisagree
-	return &RunError{Class: class, Code: e.Code, Message: e.Message, Retryable: retryable}
+	return &RunError{Class: class, Code: e.Code, Message: e.Message, Retryable: retryable, Remediation: Remediation(e)}
 }
 
 // Longest is how long work for a connection may take at once; what is left goes

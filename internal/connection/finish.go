@@ -166,7 +166,7 @@ func (c *Connection) setStatusAfterRun(run *Run, seen *Connection, ok bool, now 
 			reason("credentials_expiring", "Access ends soon.", "Grant access anew before "+at.String()+".")
 			return
 		}
-		c.Private.Denied = seen.Private.Denied
+		c.Private.Denied, c.Private.DeniedRemedies = seen.Private.Denied, seen.Private.DeniedRemedies
 		next := c.listingReason(now)
 		switch {
 		case seen.StatusReason != nil && seen.StatusReason.Code == accountChanged:
@@ -182,11 +182,11 @@ func (c *Connection) setStatusAfterRun(run *Run, seen *Connection, ok bool, now 
 		c.Private.Failures++
 		c.Status = StatusReauthRequired
 		c.Sync.NextRunAt = nil
-		reason(run.Error.Code, run.Error.Message, "Grant access anew.")
+		reason(run.Error.Code, run.Error.Message, run.Error.remedyOr(grantAgain))
 	case run.Status == RunFailed:
 		if c.Private.Failures++; c.Private.Failures >= mostFailures {
 			c.Status = StatusError
-			reason(run.Error.Code, run.Error.Message, "Look at the last runs; syncing goes on by itself.")
+			reason(run.Error.Code, run.Error.Message, run.Error.remedyOr("Look at the last runs; syncing goes on by itself."))
 		}
 	}
 }

@@ -139,6 +139,13 @@ func (c *faultyClient) Entities(ctx context.Context, k connection.Credentials, a
 	return found, err
 }
 
+func (c *faultyClient) GrantError(code string) *connection.Error {
+	if explainer, ok := c.Client.(connection.GrantExplainer); ok {
+		return explainer.GrantError(code)
+	}
+	return nil
+}
+
 func (c *faultyClient) Refresh(ctx context.Context, a connection.OAuthClient, k connection.Credentials) (connection.Credentials, error) {
 	if c.faults.refresh != nil {
 		if fresh, err := c.faults.refresh(c.platform); fresh != nil || err != nil {

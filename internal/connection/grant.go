@@ -98,7 +98,7 @@ func (s *Service) Complete(ctx context.Context, v Visit) (d record.Doc, asked *G
 		case g.Session != "" && g.Session != v.Session:
 			return grantFault("This was begun in another browser, or you have signed out since. Sign in where you began, and begin again.")
 		case v.Denied != "":
-			return grantFault("Access was not granted.")
+			return s.notGranted(c.Platform, v.Denied)
 		case g.Session == "" && !v.Confirmed:
 			asked = s.grantee(c, g)
 			return errSame

@@ -88,11 +88,11 @@ func (s *Service) writes(c *Connection, l *Link) (Client, *Error) {
 	client, there := s.Registry.Client(l.Platform, c.Platform == PlatformSandbox)
 	switch {
 	case c.Status == StatusDisconnected:
-		return client, &Error{Class: Refused, Code: "connection_disconnected", Message: "The connection is disconnected, so states cannot be written."}
+		return client, &Error{Class: Refused, Code: "connection_disconnected", Message: "The connection is disconnected, so states cannot be written.", Remedy: "Change the campaign on the ad platform. To write states again, connect the platform again and link the campaign."}
 	case !there || l.Kind != fact.KindCampaign || !slices.Contains(client.About().Capabilities, CapabilityWriteCampaigns):
-		return client, &Error{Class: Refused, Code: "not_writable", Message: "States of campaigns cannot be written to this platform."}
+		return client, &Error{Class: Refused, Code: "not_writable", Message: "States of campaigns cannot be written to this platform.", Remedy: "Change the campaign on the ad platform."}
 	case !c.WriteEnabled:
-		return client, &Error{Class: Refused, Code: codeWriteDisabled, Message: "write_enabled is off on the connection, so states are not written."}
+		return client, &Error{Class: Refused, Code: codeWriteDisabled, Message: "write_enabled is off on the connection, so states are not written.", Remedy: "Set write_enabled on the connection; the state is then written. Or change the campaign on the ad platform; the next sync finds that."}
 	}
 	return client, nil
 }
@@ -217,7 +217,7 @@ func (s *Service) unpushed(ctx context.Context, workspace ident.ID, l *Link, att
 	}
 	why := &record.PushError{Code: "internal", Message: "The state could not be written.", Since: now}
 	if e, ok := errors.AsType[*Error](failed); ok {
-		why.Code, why.Message = e.Code, e.Message
+		why.Code, why.Message, why.Remediation = e.Code, e.Message, Remediation(e)
 	}
 	if l.PushError != nil {
 		why.Since = l.PushError.Since
@@ -241,7 +241,7 @@ func (s *Service) ended(ctx context.Context, used *Connection, why error) error 
 		reason := runError(why)
 		ch.Events = append(ch.Events, record.Event{Type: "connection.reauth_required", Previous: map[string]any{"status": c.Status}})
 		c.Status, c.Sync.LastError, c.Sync.NextRunAt = StatusReauthRequired, reason, nil
-		c.StatusReason = &Reason{Code: reason.Code, Message: reason.Message, Since: ch.At, Remediation: some("Grant access anew.")}
+		c.StatusReason = &Reason{Code: reason.Code, Message: reason.Message, Since: ch.At, Remediation: reason.Remediation}
 		url := s.PublicURL + "/connections/" + string(c.ID)
 		c.ReauthURL = &url
 		return s.stop(ctx, c, ch)

@@ -300,7 +300,8 @@ func TestPartial(t *testing.T) {
 			return nil
 		}
 		r := s.sync(recent)
-		forbidden := &connection.RunError{Class: "permission", Code: "40001", Message: "No permission."}
+		remedy := "Ask an administrator of the account on the platform to give the connected user access to it, or turn the account off."
+		forbidden := &connection.RunError{Class: "permission", Code: "40001", Message: "No permission.", Remediation: &remedy}
 		want(t, "run", []any{connection.RunPartial, forbidden, "partial"}, []any{r.Status, r.Error, metricsOf(t, r).Status})
 		c := s.connection()
 		want(t, "connection", []any{connection.StatusConnected, forbidden}, []any{c.Status, c.Sync.LastError})

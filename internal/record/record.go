@@ -293,4 +293,17 @@ type PushError struct {
 	Code    string        `json:"code"`
 	Message string        `json:"message"`
 	Since   clock.Instant `json:"since"`
+	// Remediation is what a person can do, nil if it goes away by itself.
+	Remediation *string `json:"remediation"`
+}
+
+// Equal reports whether both say the same.
+func (e *PushError) Equal(other *PushError) bool {
+	if e == nil || other == nil {
+		return e == other
+	}
+	a, b := *e, *other
+	a.Remediation, b.Remediation = nil, nil
+	same := e.Remediation == nil && other.Remediation == nil || e.Remediation != nil && other.Remediation != nil && *e.Remediation == *other.Remediation
+	return same && a == b
 }

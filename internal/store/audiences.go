@@ -31,7 +31,7 @@ func (db *DB) Audiences() *Audiences {
 
 var audienceTable = newRecords[audience.Audience](table{
 	name:   "audience",
-	shape:  2,
+	shape:  3,
 	hidden: archived,
 	columns: []column{
 		index("status", func(a *audience.Audience) any { return string(a.Status) }),

@@ -26,7 +26,7 @@ func (db *DB) Campaigns() *Campaigns {
 
 var campaignTable = newRecords[campaign.Campaign](table{
 	name:   "campaign",
-	shape:  2,
+	shape:  3,
 	hidden: archived,
 	columns: []column{
 		index("status", func(c *campaign.Campaign) any { return string(c.Status) }),

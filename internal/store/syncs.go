@@ -27,7 +27,7 @@ const RunRetention = 90 * 24 * 60 * 60 * 1_000_000
 
 var runTable = newRecords[connection.Run](table{
 	name:  "sync_run",
-	shape: 1,
+	shape: 2,
 	columns: []column{
 		index("status", func(r *connection.Run) any { return string(r.Status) }),
 		index("connection_id", func(r *connection.Run) any { return string(r.ConnectionID) }),

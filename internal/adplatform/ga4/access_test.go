@@ -59,7 +59,7 @@ func TestListing(t *testing.T) {
 	for id, a := range accounts {
 		switch id {
 		case denied:
-			if a.Enabled || a.Problem == nil || a.Problem.Class != connection.Forbidden || !strings.Contains(a.Problem.Message, "Viewer role") || a.Name == "" {
+			if a.Enabled || a.Problem == nil || a.Problem.Class != connection.Forbidden || !strings.Contains(a.Problem.Remedy, "Viewer role") || a.Name == "" {
 				t.Errorf("got %+v, want a problem with a remedy", a)
 			}
 		case trashed:
@@ -114,6 +114,15 @@ func TestRepeatedData(t *testing.T) {
 	}
 }
 
+// remedyOf returns the remedy of an error.
+func remedyOf(err error) string {
+	e, _ := errors.AsType[*connection.Error](err)
+	if e == nil {
+		return ""
+	}
+	return e.Remedy
+}
+
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -123,9 +132,9 @@ func TestRefusals(t *testing.T) {
 		class           connection.Class
 		says            string
 	}{
-		{"api_disabled", "Admin", true, false, connection.Forbidden, "Enable both"},
-		{"api_disabled", "Data", false, true, connection.Forbidden, "Enable both"},
-		{"scope_missing", "", true, true, connection.Forbidden, "Connect again"},
+		{"api_disabled", "Admin", true, false, connection.Forbidden, "enable both"},
+		{"api_disabled", "Data", false, true, connection.Forbidden, "enable both"},
+		{"scope_missing", "", true, true, connection.Forbidden, "Reconnect"},
 		{"forbidden_page", "", true, true, connection.Transient, ""},
 	} {
 		f := openSandbox(t)
@@ -140,7 +149,7 @@ func TestRefusals(t *testing.T) {
 			if (got.err != nil) != got.fails {
 				t.Errorf("%s: got %v", test.name, got.err)
 			}
-			if got.fails && (connection.ClassOf(got.err) != test.class || !strings.Contains(got.err.Error(), test.says)) {
+			if got.fails && (connection.ClassOf(got.err) != test.class || !strings.Contains(remedyOf(got.err), test.says)) {
 				t.Errorf("%s: got %v, want %s that says %q", test.name, got.err, test.class, test.says)
 			}
 		}

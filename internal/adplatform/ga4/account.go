@@ -146,10 +146,16 @@ func (c *Client) properties(ctx context.Context, creds connection.Credentials, s
 // credentials, the version of the API or the calls of all properties.
 func oneProperty(err error) (*connection.Error, bool) {
 	e, ok := errors.AsType[*connection.Error](err)
-	if !ok || e.Code == "canceled" || e.Code == codeServiceDisabled || e.Code == codeScopeMissing {
+	if !ok || e.Code == "canceled" || concernsAll(e) {
 		return nil, false
 	}
 	return e, slices.Contains([]connection.Class{connection.Forbidden, connection.Gone, connection.Refused, connection.Transient}, e.Class)
+}
+
+// concernsAll reports whether an error has a reason that is about the OAuth client
+// or the Google account, and not about one property.
+func concernsAll(e *connection.Error) bool {
+	return e.Class == connection.Forbidden && errorTable.Find("", "/"+e.Code) != nil
 }
 
 // account returns a property as an account. It has a problem if Google does not
@@ -174,7 +180,8 @@ func (c *Client) account(ctx context.Context, creds connection.Credentials, s *s
 	if p.DeleteTime != "" {
 		a.Problem = &connection.Error{
 			Class: connection.Gone, Code: "property_in_trash",
-			Message: "The property is in the trash of Google Analytics and will be deleted at " + p.ExpireTime + ". Restore it under Admin, Account, Trash.",
+			Message: "The property is in the trash of Google Analytics and will be deleted at " + p.ExpireTime + ".",
+			Remedy:  restoreProperty,
 		}
 	}
 	return a, nil
@@ -202,7 +209,8 @@ func repeatsData(s *summary, all []summary) *connection.Error {
 	}
 	return &connection.Error{
 		Class: connection.Refused, Code: "repeats_data",
-		Message: "This " + kind + " repeats data of other properties in this connection, so its numbers would count twice. Connect either this property or the others.",
+		Message: "This " + kind + " repeats data of other properties in this connection, so its numbers would count twice.",
+		Remedy:  "Connect either this property or the others.",
 	}
 }
 

@@ -347,7 +347,7 @@ func TestChosenKeyEvents(t *testing.T) {
 			for _, level := range []connection.Level{connection.LevelAccount, connection.LevelCampaign, connection.LevelDemographic, connection.LevelDevice} {
 				r, err := f.read(t, connection.Report{Level: level, First: first, Last: last, Conversions: test.chosen})
 				if test.class != "" {
-					if err == nil || connection.ClassOf(err) != test.class || !strings.Contains(err.Error(), "Mark the event as a key event") {
+					if err == nil || connection.ClassOf(err) != test.class || !strings.Contains(remedyOf(err), "Mark the event as a key event") {
 						t.Errorf("%v: got %v, want %s with a remedy", test.chosen, err, test.class)
 					}
 					continue

@@ -9,19 +9,8 @@ import (
 	"fanfare/internal/connection"
 )
 
-// Reasons of refusals, from google/api/error_reason.proto.
-const (
-	codeServiceDisabled  = "SERVICE_DISABLED"
-	codeScopeMissing     = "ACCESS_TOKEN_SCOPE_INSUFFICIENT"
-	codePermissionDenied = "PERMISSION_DENIED"
-)
-
-// remedies are what people can do about refusals, by code.
-var remedies = map[string]string{
-	codeServiceDisabled:  "Enable both the Google Analytics Data API and the Google Analytics Admin API in the Google Cloud project of the OAuth client.",
-	codeScopeMissing:     "Connect again and allow access to Google Analytics data.",
-	codePermissionDenied: "Ask an administrator of the property for the Viewer role under Admin, Property access management.",
-}
+// codePermissionDenied is the status of missing rights.
+const codePermissionDenied = "PERMISSION_DENIED"
 
 // quotaEnds are the quotas by words of the first sentence of a refusal, with the
 // time at which they are renewed. Source of the quotas and their renewal:
@@ -41,7 +30,7 @@ var quotaEnds = []struct {
 
 // readError returns the error of an answer, nil if there is none.
 func readError(status int, _ http.Header, body []byte, now time.Time) *connection.Error {
-	e, said := googleauth.ReadError(status, body, now)
+	e, said := googleauth.ReadError(errorTable, status, body, now)
 	if e == nil {
 		return nil
 	}
@@ -58,10 +47,7 @@ func readError(status int, _ http.Header, body []byte, now time.Time) *connectio
 	if e.Class == connection.Forbidden && said.Status != codePermissionDenied {
 		// Only this status is about rights. Others, such as the page of a proxy,
 		// go away (changelog 2.9.31 of Airbyte's source-google-analytics-data-api).
-		e.Class = connection.Transient
-	}
-	if remedy := remedies[e.Code]; remedy != "" && e.Class == connection.Forbidden {
-		e.Message = strings.TrimSuffix(e.Message, ".") + ". " + remedy
+		e.Class, e.Remedy = connection.Transient, ""
 	}
 	return e
 }

@@ -83,5 +83,5 @@ func (c *Client) SetStatus(context.Context, connection.Credentials, string, stri
 }
 
 func readOnly() error {
-	return &connection.Error{Class: connection.Forbidden, Code: "read_only", Message: "Google Analytics only measures; campaigns are run on the platform that they are from."}
+	return &connection.Error{Class: connection.Forbidden, Code: "read_only", Message: "Google Analytics only measures; campaigns are run on the platform that they are from.", Remedy: "Change the campaign on the platform that it is from."}
 }

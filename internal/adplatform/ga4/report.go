@@ -196,13 +196,13 @@ func (c *Client) readKnownEvents(ctx context.Context, creds connection.Credentia
 		return nil, refusal
 	}
 	missing := "The property has no key event " + strings.Join(unknown, ", ") + "."
-	const remedy = " Mark the event as a key event in Google Analytics, or choose other conversions."
+	const remedy = "Mark the event as a key event in Google Analytics, or choose other conversions."
 	if len(known) == 0 {
-		return nil, &connection.Error{Class: connection.Refused, Code: "unknown_key_event", Message: missing + remedy, Cause: refusal}
+		return nil, &connection.Error{Class: connection.Refused, Code: "unknown_key_event", Message: missing, Remedy: remedy, Cause: refusal}
 	}
 	read, err := c.read(ctx, creds, q, reportColumns(known))
 	if err == nil {
-		q.AddNote(connection.Note{Code: connection.NoteNotIncluded, First: q.First, Last: q.Last, Measure: fact.Conversions, Message: missing + remedy})
+		q.AddNote(connection.Note{Code: connection.NoteNotIncluded, First: q.First, Last: q.Last, Measure: fact.Conversions, Message: missing + " " + remedy})
 	}
 	return read, err
 }

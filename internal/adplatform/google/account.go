@@ -96,9 +96,9 @@ func (l *accountList) setDirect(customer string) bool {
 // The problems of accounts by their status, from the client library google-ads
 // 34.0.0, google/ads/googleads/v26/enums/types/customer_status.py.
 var statusProblems = map[string]connection.Error{
-	"CANCELED":  {Class: connection.Gone, Code: "CANCELED", Message: "The account is canceled. An admin of the account can reactivate it in Google Ads."},
-	"SUSPENDED": {Class: connection.Forbidden, Code: "SUSPENDED", Message: "The account is suspended. Only Google support can reactivate it."},
-	"CLOSED":    {Class: connection.Gone, Code: "CLOSED", Message: "The account is closed for good."},
+	"CANCELED":  {Class: connection.Gone, Code: "CANCELED", Message: "The account is canceled.", Remedy: reactivate},
+	"SUSPENDED": {Class: connection.Forbidden, Code: "SUSPENDED", Message: "The account is suspended.", Remedy: "Follow the notice in Google Ads and contact Google support: only Google can end the suspension."},
+	"CLOSED":    {Class: connection.Gone, Code: "CLOSED", Message: "The account is closed for good.", Remedy: "Turn the account off in the connection; its past metrics stay."},
 }
 
 // add adds a row of customer_client that was read from a root.

@@ -137,7 +137,7 @@ func TestOperationQuota(t *testing.T) {
 	}
 	_, _, err := f.read(t, connection.Report{Account: f.account.ID, Level: connection.LevelAccount})
 	e := wantError(t, err, connection.Throttled, "RESOURCE_EXHAUSTED")
-	if want := start.Add(24 * time.Hour); !e.Until.Equal(want) || !e.Stated || !strings.Contains(e.Message, "Explorer") {
+	if want := start.Add(24 * time.Hour); !e.Until.Equal(want) || !e.Stated || !strings.Contains(e.Remedy, "Explorer") {
 		t.Errorf("got %v until %s, stated %v want %s and the access level", e, e.Until, e.Stated, want)
 	}
 	before := f.calls()
@@ -204,8 +204,8 @@ func TestProjectWithTestAccess(t *testing.T) {
 	f.turnOn(t, "access_level", "TEST", "")
 	_, err := f.client.Accounts(t.Context(), f.creds)
 	e := wantError(t, err, connection.Forbidden, "CLOUD_PROJECT_NOT_APPROVED_FOR_PRODUCTION")
-	if !strings.Contains(e.Message, "console.cloud.google.com") {
-		t.Errorf("got %q want the page with the remedy", e.Message)
+	if !strings.Contains(e.Remedy, "console.cloud.google.com") {
+		t.Errorf("got %q want the page with the remedy", e.Remedy)
 	}
 }
 
@@ -215,7 +215,7 @@ func TestAPIErrors(t *testing.T) {
 		name     string
 		want     connection.Class
 		attempts int
-		// remedy is a part of the message.
+		// remedy is a part of it.
 		remedy string
 	}{
 		{"authenticationError.TWO_STEP_VERIFICATION_NOT_ENROLLED", connection.Forbidden, 1, "2-Step Verification"},
@@ -223,10 +223,10 @@ func TestAPIErrors(t *testing.T) {
 		{"authenticationError.NOT_ADS_USER", connection.Forbidden, 1, "Connect with a Google account"},
 		{"authenticationError.GOOGLE_ACCOUNT_DELETED", connection.Revoked, 1, "another Google account"},
 		{"authorizationError.PROJECT_DISABLED", connection.Forbidden, 1, "Google Cloud console"},
-		{"authorizationError.MISSING_TOS", connection.Forbidden, 1, "accept"},
+		{"authorizationError.MISSING_TOS", connection.Forbidden, 1, "Accept"},
 		{"authorizationError.INCOMPLETE_SIGNUP", connection.Forbidden, 1, "sign-up"},
 		{"authorizationError.METRIC_ACCESS_DENIED", connection.Forbidden, 1, "permissible use"},
-		{"requestError.CLOUD_PROJECT_NOT_FOUND", connection.Forbidden, 1, "client id"},
+		{"requestError.CLOUD_PROJECT_NOT_FOUND", connection.Forbidden, 1, "client ID"},
 		{"quotaError.RESOURCE_TEMPORARILY_EXHAUSTED", connection.Throttled, 6, ""},
 		{"quotaError.EXCESSIVE_SHORT_TERM_QUERY_RESOURCE_CONSUMPTION", connection.Throttled, 6, ""},
 		{"quotaError.EXCESSIVE_LONG_TERM_QUERY_RESOURCE_CONSUMPTION", connection.Throttled, 1, ""},
@@ -244,8 +244,8 @@ func TestAPIErrors(t *testing.T) {
 			_, _, err := f.read(t, connection.Report{Account: f.account.ID, Level: connection.LevelAccount})
 			_, code, _ := strings.Cut(test.name, ".")
 			e := wantError(t, err, test.want, code)
-			if got := f.calls(); got != test.attempts || !strings.Contains(e.Message, test.remedy) {
-				t.Errorf("got %d calls, %q want %d and a message with %q", got, e.Message, test.attempts, test.remedy)
+			if got := f.calls(); got != test.attempts || !strings.Contains(e.Remedy, test.remedy) {
+				t.Errorf("got %d calls, %q want %d and a remedy with %q", got, e.Remedy, test.attempts, test.remedy)
 			}
 		})
 	}
@@ -263,8 +263,8 @@ func TestRefusedStatusChanges(t *testing.T) {
 		f.turnOn(t, "api_error", name, f.account.ID)
 		err := f.client.SetStatus(t.Context(), f.creds, f.account.ID, f.account.Campaigns[0].ID, true)
 		_, code, _ := strings.Cut(name, ".")
-		if e := wantError(t, err, want, code); !strings.Contains(e.Message, "campaign") || strings.Contains(e.Message, code) {
-			t.Errorf("%s: got %q want a sentence", name, e.Message)
+		if e := wantError(t, err, want, code); !strings.Contains(e.Remedy, "campaign") {
+			t.Errorf("%s: got %q want what to do", name, e.Remedy)
 		}
 	}
 }

@@ -28,7 +28,7 @@ func (h *projectHold) check(app string, now time.Time) error {
 	if !now.Before(until) {
 		return nil
 	}
-	return &connection.Error{Class: connection.Throttled, Code: heldBack, Message: projectQuotaMessage, Until: until, Stated: true, Cause: errProjectQuota}
+	return &connection.Error{Class: connection.Throttled, Code: heldBack, Message: projectQuotaMessage, Remedy: quotaRemedy, Until: until, Stated: true, Cause: errProjectQuota}
 }
 
 // record stores the time that an error names.
@@ -59,5 +59,4 @@ const quotaReserve = 5 * time.Minute
 // heldBack is the code of calls that are not sent.
 const heldBack = "held_back"
 
-const projectQuotaMessage = "The Google Cloud project has used its operations for now (Explorer access: 2,880 per day, Basic: 15,000). " +
-	"Syncing goes on by itself; apply for a higher access level on " + overviewPage + " to sync more accounts."
+const projectQuotaMessage = "The Google Cloud project has used its operations for now."

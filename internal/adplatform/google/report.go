@@ -105,7 +105,7 @@ func clampToRetention(q *connection.Report, now time.Time) error {
 		return nil
 	}
 	if q.Last < oldest {
-		return &connection.Error{Class: connection.Refused, Code: "beyond_retention", Message: retentionMessage}
+		return &connection.Error{Class: connection.Refused, Code: "beyond_retention", Message: retentionMessage, Remedy: retentionRemedy}
 	}
 	q.AddNote(connection.Note{
 		Code: connection.NoteNotIncluded, First: q.First, Last: oldest - 1,

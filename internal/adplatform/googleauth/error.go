@@ -3,7 +3,6 @@ package googleauth
 import (
 	"bytes"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -25,21 +24,24 @@ func readTokenError(status int, _ http.Header, body []byte, now time.Time) *conn
 	}
 	var out struct {
 		Error       string `json:"error"`
+		Subtype     string `json:"error_subtype"`
 		Description string `json:"error_description"`
 	}
 	_ = json.Unmarshal(body, &out) // an answer that is not JSON has no code
 	e := &connection.Error{Class: connection.Refused, Code: out.Error, Message: out.Description}
-	switch {
-	case slices.Contains(endedGrantCodes, out.Error):
-		e.Class = connection.Revoked
-	case out.Error == "invalid_client" || out.Error == "unauthorized_client" || out.Error == "access_denied" || out.Error == "org_internal":
-		e.Class = connection.Forbidden
-	case status == http.StatusTooManyRequests:
-		e.Class, e.Until = connection.Throttled, now.Add(DefaultWait)
-	case status >= http.StatusInternalServerError:
-		e.Class = connection.Transient
+	if status == http.StatusTooManyRequests || status >= http.StatusInternalServerError {
+		e.Class = transport.ClassOf(status)
+	}
+	TokenErrors.Find(out.Description, out.Error+"/"+out.Subtype).Apply(e)
+	if e.Class == connection.Throttled {
+		e.Until = now.Add(DefaultWait)
 	}
 	return withMessage(e, status)
+}
+
+// GrantError implements connection.GrantExplainer.
+func (*Grantor) GrantError(code string) *connection.Error {
+	return TokenErrors.Explain(code, code)
 }
 
 // DefaultWait is the wait after a refusal that names none.
@@ -81,8 +83,8 @@ type Failure struct {
 
 // ReadError returns the error of an answer, nil if there is none, as far as it
 // is the same in all of Google's APIs. Status has the details; it is nil
-// without an error.
-func ReadError(status int, body []byte, now time.Time) (*connection.Error, *Status) {
+// without an error. The table has the errors of the API.
+func ReadError(table transport.ErrorTable, status int, body []byte, now time.Time) (*connection.Error, *Status) {
 	if status < http.StatusBadRequest {
 		return nil, nil
 	}
@@ -90,18 +92,23 @@ func ReadError(status int, body []byte, now time.Time) (*connection.Error, *Stat
 	if said == nil {
 		said = &Status{Code: status}
 	}
-	e := &connection.Error{Class: classOf(status, said.Status), Code: said.Status, Message: said.Message}
+	e := &connection.Error{Class: transport.ClassOf(status), Code: said.Status, Message: said.Message}
+	key := said.Status
+	for _, d := range said.Details {
+		if d.Reason != "" {
+			e.Code, key = d.Reason, said.Status+"/"+d.Reason
+		}
+	}
+	table.Find(said.Message, key).Apply(e)
 	if status == http.StatusNotFound && said.Status == "" {
 		// Only a path of an unknown version has an answer that is not JSON.
 		e.Class, e.Code, e.Message = connection.Sunset, "unknown_version", "Google does not know this version of its API any more."
+		e.Remedy = "Update Fanfare: Google has ended the version of the API that it calls."
 	}
 	if e.Class == connection.Throttled {
 		e.Until = now.Add(DefaultWait)
 	}
 	for _, d := range said.Details {
-		if d.Reason != "" {
-			e.Code = d.Reason
-		}
 		if wait, ok := ParseDelay(d.RetryDelay); ok && e.Class == connection.Throttled {
 			e.Until, e.Stated = now.Add(wait), true
 		}
@@ -156,15 +163,6 @@ func StreamStatus(body []byte) int {
 		return said.Code
 	}
 	return http.StatusInternalServerError
-}
-
-func classOf(status int, word string) connection.Class {
-	if word == "DEADLINE_EXCEEDED" {
-		// Choice: a query that timed out at Google requests too much data; a
-		// retry would take as long.
-		return connection.TooLarge
-	}
-	return transport.ClassOf(status)
 }
 
 // ParseDelay parses a retry delay, such as 3.5s.

@@ -92,7 +92,7 @@ func (g *Grantor) Exchange(ctx context.Context, a connection.OAuthClient, grant 
 // Refresh implements connection.Grantor.
 func (g *Grantor) Refresh(ctx context.Context, a connection.OAuthClient, c connection.Credentials) (connection.Credentials, error) {
 	if c.Refresh.Empty() {
-		return c, &connection.Error{Class: connection.Revoked, Code: "no_refresh_token", Message: "There is no refresh token: grant access anew."}
+		return c, &connection.Error{Class: connection.Revoked, Code: "no_refresh_token", Message: "There is no refresh token.", Remedy: reconnect}
 	}
 	return g.requestTokens(ctx, c, url.Values{
 		"grant_type":    {"refresh_token"},

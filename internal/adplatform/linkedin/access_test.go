@@ -20,7 +20,7 @@ func TestScopesChanged(t *testing.T) {
 	for name, err := range map[string]error{
 		"accounts": listed, "report": reported, "change": w.client.SetStatus(t.Context(), w.access, w.account.ID, w.account.Campaigns[0].ID, false),
 	} {
-		if e, ok := errors.AsType[*connection.Error](err); !ok || e.Class != connection.Forbidden || !strings.Contains(e.Message, "grant access again") {
+		if e, ok := errors.AsType[*connection.Error](err); !ok || e.Class != connection.Forbidden || !strings.Contains(e.Remedy, "grant access again") {
 			t.Errorf("%s: got %v want forbidden, with the remedy", name, err)
 		}
 	}

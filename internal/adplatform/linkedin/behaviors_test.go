@@ -86,7 +86,7 @@ func TestEmptyReport(t *testing.T) {
 		w.turnOn(t, "empty_without_access", "", w.account.ID)
 		_, _, err := w.reportOf(t, level, 30, entities)
 		e, ok := errors.AsType[*connection.Error](err)
-		if !ok || e.Class != connection.Forbidden || !strings.Contains(e.Message, "role") {
+		if !ok || e.Class != connection.Forbidden || !strings.Contains(e.Remedy, "role") {
 			t.Errorf("level %d without access: got %v want forbidden, with the remedy", level, err)
 		}
 		w.server.TurnAllOff()
@@ -162,7 +162,7 @@ func TestVersionLives(t *testing.T) {
 			continue
 		}
 		e, ok := errors.AsType[*connection.Error](err)
-		if !ok || e.Class != connection.Sunset || !strings.Contains(e.Message, "update Fanfare") {
+		if !ok || e.Class != connection.Sunset || !strings.Contains(e.Remedy, "update Fanfare") {
 			t.Errorf("%s: got %v want sunset, with the remedy", test.at, err)
 		}
 	}
@@ -362,7 +362,7 @@ func TestRefusedChanges(t *testing.T) {
 		w.turnOn(t, test.name, "", "")
 		err := w.client.SetStatus(t.Context(), w.access, w.account.ID, id, false)
 		e, ok := errors.AsType[*connection.Error](err)
-		if !ok || e.Class != test.class || e.Code != test.code || !strings.Contains(e.Message, test.remedy) {
+		if !ok || e.Class != test.class || e.Code != test.code || !strings.Contains(e.Remedy, test.remedy) {
 			t.Errorf("%s: got %v want %s %s", test.name, err, test.class, test.code)
 		}
 		if got, err := w.client.Status(t.Context(), w.access, w.account.ID, id); err != nil || !got.Runs {
@@ -396,7 +396,8 @@ func TestConsentEnds(t *testing.T) {
 	if err != nil || !got.Refresh.Empty() || got.RefreshExpiresAt != nil || got.ExpiresAt == nil || *got.ExpiresAt != clock.At(now.AddDate(0, 0, 60)) {
 		t.Fatalf("got %+v (%v) want access for 60 days and no refresh token", got, err)
 	}
-	if _, err := other.client.Refresh(t.Context(), other.access.App, got); connection.ClassOf(err) != connection.Revoked || !strings.Contains(err.Error(), "60 days") {
+	_, err = other.client.Refresh(t.Context(), other.access.App, got)
+	if e, ok := errors.AsType[*connection.Error](err); !ok || e.Class != connection.Revoked || !strings.Contains(e.Remedy, "60 days") {
 		t.Errorf("got %v want revoked, with the remedy", err)
 	}
 }
@@ -434,7 +435,7 @@ func TestErrorTable(t *testing.T) {
 		{400, `{"status":400,"code":"MULTIPLE_VALIDATIONS_FAILED","message":"Multiple errors.","errorDetails":{"inputErrors":[{"description":"status is wrong"}]}}`, connection.Refused, "status is wrong"},
 		{400, `{"status":400,"code":"STATUS_CHANGE_NOT_ALLOWED","message":"no","errorDetails":"?"}`, connection.Refused, ""},
 		{400, `{"status":400,"code":"INVALID_STATUS_TRANSITION","message":"no"}`, connection.Refused, ""},
-		{401, `{"status":401,"serviceErrorCode":65601,"message":"revoked"}`, connection.Revoked, "Grant access again"},
+		{401, `{"status":401,"serviceErrorCode":65601,"message":"revoked"}`, connection.Revoked, "grant access again"},
 		{401, `{"status":401,"serviceErrorCode":65602,"message":"expired"}`, connection.Expired, ""},
 		{401, `{"status":401,"serviceErrorCode":65604,"message":"empty"}`, connection.Revoked, ""},
 		{403, `{"status":403,"serviceErrorCode":100,"message":"Not enough permissions to access: partialUpdate.adCampaigns"}`, connection.Forbidden, "grant access again"},
@@ -452,7 +453,7 @@ func TestErrorTable(t *testing.T) {
 		})
 		err := c.SetStatus(t.Context(), connection.Credentials{}, "1", "2", true)
 		e, ok := errors.AsType[*connection.Error](err)
-		if !ok || e.Class != test.want || !strings.Contains(e.Message, test.says) || e.RequestID != "r1" {
+		if !ok || e.Class != test.want || !strings.Contains(e.Message+e.Remedy, test.says) || e.RequestID != "r1" {
 			t.Errorf("%d %s: got %v want %s", test.status, test.body, err, test.want)
 		}
 	}

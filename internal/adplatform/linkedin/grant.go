@@ -43,7 +43,7 @@ func (c *Client) Exchange(ctx context.Context, a connection.OAuthClient, g conne
 // them.
 func (c *Client) Refresh(ctx context.Context, a connection.OAuthClient, cr connection.Credentials) (connection.Credentials, error) {
 	if cr.Refresh.Empty() {
-		return cr, &connection.Error{Class: connection.Revoked, Code: "no_refresh_token", Message: "LinkedIn gave the app no refresh token, because it is not approved for them. Grant access again every 60 days."}
+		return cr, &connection.Error{Class: connection.Revoked, Code: "no_refresh_token", Message: "LinkedIn gave the app no refresh token, because it is not approved for them.", Remedy: "Select Reconnect on the connection every 60 days, before the access ends, or ask LinkedIn to approve the app for refresh tokens."}
 	}
 	return c.requestTokens(ctx, a, cr, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {cr.Refresh.Reveal()}})
 }

@@ -122,7 +122,7 @@ func (c *Client) Accounts(ctx context.Context, cr connection.Credentials) ([]con
 // an empty report counts only if this check passes.
 func (c *Client) checkReadable(ctx context.Context, cr connection.Credentials, id string) error {
 	if len(cr.Scopes) > 0 && !slices.Contains(cr.Scopes, reportScope) {
-		return &connection.Error{Class: connection.Forbidden, Code: "scope_missing", Message: "LinkedIn was not asked for the scope " + reportScope + ". Grant access again."}
+		return &connection.Error{Class: connection.Forbidden, Code: "scope_missing", Message: "LinkedIn was not asked for the scope " + reportScope + ".", Remedy: reconnect}
 	}
 	var found account
 	_, err := c.api.Do(ctx, transport.Call{Method: http.MethodGet, Path: accountPath(id), Header: apiHeader(cr, "get"), Account: id}, &found)

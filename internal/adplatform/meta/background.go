@@ -69,9 +69,6 @@ type reportState struct {
 // reportFields are the fields of reportState. The errors exist since version 25.
 const reportFields = "async_status,async_percent_completion,error_code,error_subcode,error_user_msg"
 
-// tryLater is the subcode of a report that fails for a while.
-const tryLater = 2490547
-
 // err returns the error of a report that has failed.
 //
 // Choice: without a reason it is too much data. That is the usual one, and
@@ -80,9 +77,8 @@ func (s *reportState) err() *connection.Error {
 	e := &connection.Error{Class: connection.TooLarge, Code: "job_failed", Message: "Meta could not create the report (" + s.Status + "). " + s.Message}
 	if s.Subcode != 0 {
 		e.Code = strconv.Itoa(s.Code) + "/" + strconv.Itoa(s.Subcode)
-	}
-	if s.Subcode == tryLater {
-		e.Class = connection.Transient
+		// The code of a report is negative or general; the subcode counts.
+		errorTable.Find("", "/"+strconv.Itoa(s.Subcode)).Apply(e)
 	}
 	e.Message = strings.TrimSpace(e.Message)
 	return e

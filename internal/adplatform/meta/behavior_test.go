@@ -1,6 +1,7 @@
 package meta_test
 
 import (
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -87,10 +88,11 @@ func (w *testSandbox) checkTruth(t *testing.T, name string, q connection.Report,
 }
 
 // checkClass checks the class of an error and a part of its message.
-func checkClass(t *testing.T, name string, err error, want connection.Class, message string) {
+func checkClass(t *testing.T, name string, err error, want connection.Class, text string) {
 	t.Helper()
-	if err == nil || connection.ClassOf(err) != want || !strings.Contains(err.Error(), message) {
-		t.Errorf("%s: got %v want class %s with %q", name, err, want, message)
+	e, ok := errors.AsType[*connection.Error](err)
+	if !ok || e.Class != want || !strings.Contains(e.Message+e.Remedy, text) {
+		t.Errorf("%s: got %v want class %s with %q", name, err, want, text)
 	}
 }
 

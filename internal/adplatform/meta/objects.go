@@ -59,7 +59,8 @@ func (c *Client) Accounts(ctx context.Context, cred connection.Credentials) ([]c
 		if a.Tasks != nil && len(a.Tasks) == 0 {
 			account.Problem = &connection.Error{
 				Class: connection.Forbidden, Code: "no_task",
-				Message: "You have no role in this ad account. Ask its administrator for the task View performance, then sync again.",
+				Message: "You have no role in this ad account.",
+				Remedy:  "Ask an administrator of the ad account for the task View performance: Meta Business Suite, Settings, Ad accounts, Assign people. Then sync again.",
 			}
 		}
 		accounts = append(accounts, account)

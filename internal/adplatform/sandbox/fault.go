@@ -25,6 +25,9 @@ const (
 	FaultWrongJSON = "wrong_json"
 	// FaultSlow delays the answer.
 	FaultSlow = "slow"
+	// FaultCode answers with the code and the message of the rule, in the
+	// platform's format.
+	FaultCode = "code"
 )
 
 // Faults that each platform answers in its own format.
@@ -60,6 +63,10 @@ type FaultRule struct {
 	Platform string `json:"platform,omitzero"`
 	Path     string `json:"path,omitzero"`
 	Fault    string `json:"fault"`
+	// Code and Message are those of FaultCode. The code is written as in
+	// docs/PLATFORM-ERRORS.md.
+	Code    string `json:"code,omitzero"`
+	Message string `json:"message,omitzero"`
 	// Count is how many calls still fail.
 	Count       *int    `json:"count,omitzero"`
 	Probability float64 `json:"probability,omitzero"`
@@ -69,12 +76,16 @@ type FaultRule struct {
 }
 
 func (r *FaultRule) validate() error {
-	names := slices.Concat(commonFaults, platformFaults, []string{FaultAll})
+	names := slices.Concat(commonFaults, platformFaults, []string{FaultCode, FaultAll})
 	switch {
 	case !slices.Contains(names, r.Fault):
 		return fmt.Errorf("fault %q is unknown: it is one of %s", r.Fault, strings.Join(names, ", "))
 	case r.Platform != "" && apiOf(r.Platform) == nil:
 		return fmt.Errorf("platform %q is not played: it is one of %s", r.Platform, strings.Join(platformNames(), ", "))
+	case (r.Fault == FaultCode) != (r.Code != ""):
+		return errors.New(`code and the fault "code" belong together`)
+	case r.Fault == FaultCode && !answersCodes(r.Platform):
+		return errors.New("platform must be one that answers with codes")
 	case r.Probability < 0 || r.Probability > 1:
 		return errors.New("probability must be from 0 to 1")
 	case r.Count != nil && *r.Count < 1:
@@ -152,6 +163,9 @@ func (f *faultRules) matchRule(name, platform, path string) *FaultRule {
 // chooseFault returns the rule of the common fault of a call, nil for none. If
 // a rule for all faults selects a platform's fault, it records it in the call.
 func (f *faultRules) chooseFault(s *Call) *FaultRule {
+	if r := f.matchRule(FaultCode, s.api.Platform(), s.path); r != nil {
+		return r
+	}
 	for _, name := range commonFaults {
 		if r := f.matchRule(name, s.api.Platform(), s.path); r != nil {
 			return r
@@ -175,6 +189,8 @@ func (f *faultRules) chooseFault(s *Call) *FaultRule {
 // answerWithFault answers a call with a fault.
 func (r *FaultRule) answerWithFault(s *Call, w http.ResponseWriter, req *http.Request) {
 	switch r.Fault {
+	case FaultCode:
+		s.api.(codeAnswerer).AnswerCode(s, w, req, r.Code, r.Message)
 	case FaultThrottle:
 		s.api.Throttle(w, req, r.Seconds)
 	case Fault500:

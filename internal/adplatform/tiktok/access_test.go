@@ -76,7 +76,7 @@ func TestNarrowGrant(t *testing.T) {
 	w.turnOn(t, "narrow_grant", "")
 	id := w.account.Campaigns[0].ID
 	err := w.client.SetStatus(t.Context(), w.access, w.account.ID, id, false)
-	if connection.ClassOf(err) != connection.Forbidden || !strings.Contains(err.Error(), "Operator") {
+	if e, ok := errors.AsType[*connection.Error](err); !ok || e.Class != connection.Forbidden || !strings.Contains(e.Remedy, "Operator") {
 		t.Errorf("got %v want it forbidden, with who can help", err)
 	}
 	if rows, _, err := w.readAll(t, connection.Report{Level: connection.LevelCampaign}, 3); err != nil || len(rows) == 0 {
@@ -115,7 +115,8 @@ func TestManyAccounts(t *testing.T) {
 		}
 	}
 	w.turnOnFor(t, denied, "return_code", "40113")
-	if _, err := w.client.Accounts(t.Context(), w.access); connection.ClassOf(err) != connection.Forbidden || !strings.Contains(err.Error(), "operator") {
+	_, err = w.client.Accounts(t.Context(), w.access)
+	if e, ok := errors.AsType[*connection.Error](err); !ok || e.Class != connection.Forbidden || !strings.Contains(e.Remedy, "FANFARE_OAUTH") {
 		t.Errorf("got %v, want the problem of the app", err)
 	}
 	w.account, _ = w.server.Account(all[229].ExternalID)
@@ -147,8 +148,8 @@ func TestCodes(t *testing.T) {
 				t.Errorf("%s: got %v want %s", code, err, class)
 				continue
 			}
-			if class == connection.Forbidden && len(e.Message) < 100 {
-				t.Errorf("%s: got %q, want what to do", code, e.Message)
+			if class == connection.Forbidden && e.Remedy == "" {
+				t.Errorf("%s: got no remedy, want what to do", code)
 			}
 		}
 	}

@@ -34,7 +34,7 @@ type account struct {
 // Accounts implements connection.Client.
 func (c *Client) Accounts(ctx context.Context, cr connection.Credentials) ([]connection.Account, error) {
 	if cr.App.ID == "" || cr.App.Secret.Empty() {
-		return nil, &connection.Error{Class: connection.Refused, Code: "app_missing", Message: "TikTok lists the accounts of a token only to the app that it was made with: give the app's id and secret along with the token."}
+		return nil, &connection.Error{Class: connection.Refused, Code: "app_missing", Message: "TikTok lists the accounts of a token only to the app that it was made with.", Remedy: "Send client_id and client_secret of the app along with the access token."}
 	}
 	granted, err := callAPI[listPage[account]](ctx, c, cr.Access.Reveal(), transport.Call{
 		Method: http.MethodGet, Path: "/oauth2/advertiser/get/", Query: url.Values{"app_id": {cr.App.ID}, "secret": {cr.App.Secret.Reveal()}},
@@ -92,7 +92,7 @@ func matchDetails(granted, details []account) (found []connection.Account) {
 		i := slices.IndexFunc(details, func(d account) bool { return d.ID == a.ID })
 		switch {
 		case i < 0:
-			found = append(found, a.withProblem(&connection.Error{Class: connection.Forbidden, Code: "details_missing", Message: "TikTok lists the account and does not return its details. " + askAccount}))
+			found = append(found, a.withProblem(&connection.Error{Class: connection.Forbidden, Code: "details_missing", Message: "TikTok lists the account and does not return its details.", Remedy: askAccount}))
 		case details[i].Status != "STATUS_DISABLE":
 			found = append(found, details[i].toAccount())
 		}

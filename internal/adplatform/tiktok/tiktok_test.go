@@ -343,7 +343,8 @@ func TestAccounts(t *testing.T) {
 	}
 	own := w.access
 	own.App = connection.OAuthClient{}
-	if _, err := w.client.Accounts(t.Context(), own); connection.ClassOf(err) != connection.Refused || !strings.Contains(err.Error(), "secret") {
+	_, err = w.client.Accounts(t.Context(), own)
+	if e, ok := errors.AsType[*connection.Error](err); !ok || e.Class != connection.Refused || !strings.Contains(e.Remedy, "secret") {
 		t.Errorf("without an app: got %v want it refused, with what to give", err)
 	}
 }

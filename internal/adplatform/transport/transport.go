@@ -211,7 +211,7 @@ func Contradiction(message string) *connection.Error {
 // says that the request and its access are right.
 func ErrorBeside(e *connection.Error) *connection.Error {
 	if e.Class != connection.Throttled && e.Class != connection.TooLarge {
-		e.Class = connection.Transient
+		e.Class, e.Remedy = connection.Transient, ""
 	}
 	return e
 }

@@ -262,7 +262,7 @@ function Overview({ connection: c }: { connection: Connection }) {
         {sync.last_error ? (
           <div className="mt-4">
             <Note tone="warn" title="The last sync had a problem">
-              {sync.last_error.message}
+              {sync.last_error.message} {sync.last_error.remediation}
             </Note>
           </div>
         ) : null}

@@ -141,11 +141,9 @@ const columns: TableColumn<SyncRun>[] = [
   { id: "took", name: "Took", align: "end", width: 90, wide: true, cell: (r) => took(r.duration_ms) },
 ];
 
-const fixes: Record<string, string> = {
-  auth: "Grant access anew.",
-  permission: "Grant the missing rights at the platform, then reconnect.",
+// byThemselves is what happens with errors that nobody has to do anything about.
+const byThemselves: Record<string, string> = {
   rate: "The platform wants fewer calls. The next run goes on by itself.",
-  validation: "The platform refuses what was asked. The message says what.",
   transient: "It is tried again by itself.",
   internal: "It is tried again by itself. If it stays, look into the server's log.",
 };
@@ -165,7 +163,7 @@ function Run({ run: r }: { run: SyncRun }) {
     <div className="grid gap-5">
       {r.error ? (
         <Note tone="bad" title={r.error.message}>
-          {fixes[r.error.class]}
+          {r.error.remediation ?? byThemselves[r.error.class]}
           {r.error.code ? <span className="text-muted"> The platform's code is {r.error.code}.</span> : null}
         </Note>
       ) : null}
@@ -202,7 +200,7 @@ function Run({ run: r }: { run: SyncRun }) {
               </p>
               {s.error ? (
                 <p className="mt-1 text-xs text-bad">
-                  {s.error.message} {fixes[s.error.class]}
+                  {s.error.message} {s.error.remediation ?? byThemselves[s.error.class]}
                 </p>
               ) : null}
             </li>
