@@ -51,6 +51,9 @@ func (ga4) Serve(s *Call, w http.ResponseWriter, r *http.Request) {
 	}
 	v := ga4Viewer{Call: s, list: list}
 	status, answer := v.route(r, path)
+	if s.Behaves(nil, ga4OmitDefaults) {
+		answer = omitDefaults(answer)
+	}
 	writeGoogle(w, status, answer)
 }
 

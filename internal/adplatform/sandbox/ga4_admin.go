@@ -108,7 +108,7 @@ func ga4List(name string, all []any, q url.Values) (int, any) {
 // accountSummaries lists the accounts with their properties, also those that
 // refuse to be read.
 func (v ga4Viewer) accountSummaries(q url.Values) (int, any) {
-	all := []any{}
+	all := v.emptyAccounts()
 	for some := range slices.Chunk(v.list, ga4PropertiesPerAccount) {
 		account := v.accountOf(some[0])
 		properties := []any{}

@@ -220,4 +220,19 @@ var ga4Behaviors = []Behavior{
 		Client:  "Returns a row for each channel of a campaign; they add up to the campaign",
 		Source:  "developers.google.com/analytics/devguides/reporting/data/v1/api-schema (sessionDefaultChannelGroup)", Test: ga4Tests + "TestMixedChannels",
 	},
+	{
+		ID: "X18", Platform: GA4, Switch: ga4OmitDefaults, Client: toBeTried, Test: toBeTried,
+		Summary: "Answers leave out members that have the default value of their type: an empty report has neither rows nor rowCount, an unused quota no consumed, an empty text no value",
+		Source:  "protobuf.dev/programming-guides/json (presence and default values); " + ga4DataAPI + " (RunReportResponse)",
+	},
+	{
+		ID: "X19", Platform: GA4, Switch: ga4RowOrder, Client: toBeTried, Test: toBeTried,
+		Summary: "Only orderBys specifies an order of rows. With the switch, the order of a report without it differs from page to page",
+		Source:  ga4DataAPI + " (RunReportRequest.order_bys, offset); that the order changes between pages is not documented",
+	},
+	{
+		ID: "X20", Platform: GA4, Switch: ga4EmptyAccount, Client: toBeTried, Test: toBeTried,
+		Summary: "An account can have no property: its summary has no propertySummaries",
+		Source:  ga4AdminTypes + " (AccountSummary); protobuf.dev/programming-guides/json",
+	},
 }

@@ -335,6 +335,10 @@ func (r *ga4Report) restrict() {
 
 // sort sorts the rows as requested.
 func (r *ga4Report) sort() {
+	if len(r.in.OrderBys) == 0 && r.Behaves(r.account, ga4RowOrder) {
+		r.shuffle()
+		return
+	}
 	slices.SortStableFunc(r.lines, func(x, y ga4Line) int {
 		for _, o := range r.in.OrderBys {
 			var c int

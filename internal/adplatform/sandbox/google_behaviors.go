@@ -1,5 +1,7 @@
 package sandbox
 
+import "slices"
+
 // Sources of the behaviors of Google Ads.
 const (
 	googleSDK       = "PyPI google-ads 34.0.0, google/ads/googleads/v26/"
@@ -202,5 +204,30 @@ var googleBehaviors = []Behavior{
 		Summary: "A version lives for about a year; then calls are refused",
 		Client:  "Reports the end of the version, without another try",
 		Source:  googleDocs + "docs/sunset-dates; " + googleSDK + "errors/types/request_error.py (UNSUPPORTED_VERSION)", Test: googleTestPath + "TestFaults",
+	},
+	{
+		ID: "X1", Platform: GoogleAds, Switch: googleSharedAdID, Client: toBeTried, Test: toBeTried,
+		Summary: "The id of an ad is unique in its ad group only; the pair of both ids is unique. With the switch, the first ads of two ad groups have the same id",
+		Source:  googleDocs + "docs/concepts/api-structure (Object IDs); developers.google.com/google-ads/scripts/docs/concepts/ids",
+	},
+	{
+		ID: "X2", Platform: GoogleAds, Switch: googleDoubleFormat, Values: []string{"exponent", "long"}, Client: toBeTried, Test: toBeTried,
+		Summary: "Conversions and their value are doubles: they can have an exponent (1.25E+01) or 17 digits (12.500000000000002)",
+		Source:  "protobuf.dev/programming-guides/json (float, double); " + googleSDK + "common/types/metrics.py (conversions, conversions_value: DOUBLE)",
+	},
+	{
+		ID: "X3", Platform: GoogleAds, Switch: googleTokenError, Values: slices.Concat(googlePassingTokenErrors, googleReauthErrors), Client: toBeTried, Test: toBeTried,
+		Summary: "The token endpoint can fail for a while: the errors internal_failure, server_error and temporarily_unavailable pass, whatever their status",
+		Source:  "PyPI google-auth 2.62.2, google/oauth2/_client.py (_can_retry)",
+	},
+	{
+		ID: "X4", Platform: GoogleAds, Switch: googleTokenError, Values: slices.Concat(googlePassingTokenErrors, googleReauthErrors), Client: toBeTried, Test: toBeTried,
+		Summary: "A Google Workspace can require people to sign in again: invalid_grant with the subtype invalid_rapt or rapt_required. The grant itself is not revoked",
+		Source:  "PyPI google-auth 2.62.2, google/oauth2/reauth.py (refresh_grant)",
+	},
+	{
+		ID: "X5", Platform: GoogleAds, Switch: googleTotalBudget, Client: toBeTried, Test: toBeTried,
+		Summary: "A campaign can have a budget for all its days: period is CUSTOM_PERIOD, the amount is in total_amount_micros, and amount_micros is absent",
+		Source:  googleSDK + "enums/types/budget_period.py, resources/types/campaign_budget.py",
 	},
 }

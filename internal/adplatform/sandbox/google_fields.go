@@ -58,15 +58,16 @@ var googleFields = map[string]func(l *googleRow) any{
 	"campaign.advertising_channel_type": func(l *googleRow) any { return l.channelType(l.Campaign) },
 	"campaign.campaign_budget":          func(l *googleRow) any { return l.subresourceName("campaignBudgets", l.Campaign.ID) },
 
-	"campaign_budget.id":                func(l *googleRow) any { return l.Campaign.ID },
-	"campaign_budget.name":              func(l *googleRow) any { return l.Campaign.Name },
-	"campaign_budget.amount_micros":     func(l *googleRow) any { return strconv.FormatInt(l.Campaign.DailyBudget, 10) },
-	"campaign_budget.status":            func(*googleRow) any { return "ENABLED" },
-	"campaign_budget.period":            func(*googleRow) any { return "DAILY" },
-	"campaign_budget.delivery_method":   func(*googleRow) any { return "STANDARD" },
-	"campaign_budget.type":              func(*googleRow) any { return "STANDARD" },
-	"campaign_budget.explicitly_shared": func(*googleRow) any { return false },
-	"campaign_budget.reference_count":   func(*googleRow) any { return "1" },
+	"campaign_budget.id":                  func(l *googleRow) any { return l.Campaign.ID },
+	"campaign_budget.name":                func(l *googleRow) any { return l.Campaign.Name },
+	"campaign_budget.amount_micros":       func(l *googleRow) any { return l.budgetMicros(false) },
+	"campaign_budget.total_amount_micros": func(l *googleRow) any { return l.budgetMicros(true) },
+	"campaign_budget.status":              func(*googleRow) any { return "ENABLED" },
+	"campaign_budget.period":              func(l *googleRow) any { return l.budgetPeriod() },
+	"campaign_budget.delivery_method":     func(*googleRow) any { return "STANDARD" },
+	"campaign_budget.type":                func(*googleRow) any { return "STANDARD" },
+	"campaign_budget.explicitly_shared":   func(*googleRow) any { return false },
+	"campaign_budget.reference_count":     func(*googleRow) any { return "1" },
 
 	"asset_group.id":         func(l *googleRow) any { return assetGroupID(l.Campaign) },
 	"asset_group.name":       func(l *googleRow) any { return assetGroupName(l.Campaign) },
@@ -88,7 +89,7 @@ var googleFields = map[string]func(l *googleRow) any{
 	"ad_group.name":   func(l *googleRow) any { return l.Group.Name },
 	"ad_group.status": func(*googleRow) any { return "ENABLED" },
 
-	"ad_group_ad.ad.id":         func(l *googleRow) any { return l.Ad.ID },
+	"ad_group_ad.ad.id":         func(l *googleRow) any { return l.adID() },
 	"ad_group_ad.ad.name":       func(l *googleRow) any { return l.Ad.Name },
 	"ad_group_ad.ad.final_urls": func(l *googleRow) any { return []string{l.Ad.Link} },
 	"ad_group_ad.status":        func(*googleRow) any { return "ENABLED" },
@@ -253,7 +254,7 @@ func (l *googleRow) resourceName(resource string) string {
 	case "ad_group":
 		return l.subresourceName("adGroups", l.Group.ID)
 	case "ad_group_ad":
-		return l.subresourceName("adGroupAds", l.Group.ID+"~"+l.Ad.ID)
+		return l.subresourceName("adGroupAds", l.Group.ID+"~"+l.adID())
 	case "ad_group_criterion":
 		return l.subresourceName("adGroupCriteria", l.Group.ID+"~"+l.criterion())
 	case "user_list":

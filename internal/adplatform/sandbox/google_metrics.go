@@ -71,7 +71,7 @@ func (l *googleRow) metric(field string) any {
 	}
 	name := strings.TrimPrefix(field, "metrics.")
 	if n, ok := l.conversionMetric(name); ok {
-		return jsontext.Value(fact.Millionths(n).String())
+		return formatGoogleDouble(n, l.s.Behavior(l.a, googleDoubleFormat))
 	}
 	if name == "interactions" {
 		return strconv.FormatInt(int64(l.interactions()), 10)

@@ -80,6 +80,9 @@ func googleToken(s *Call, w http.ResponseWriter, r *http.Request, scope string) 
 		}
 		tokens, err = s.Exchange(r.PostFormValue("code"))
 	case "refresh_token":
+		if googleRefreshFails(s, w) {
+			return
+		}
 		kept = r.PostFormValue("refresh_token")
 		tokens, err = s.Refresh(kept)
 	default:

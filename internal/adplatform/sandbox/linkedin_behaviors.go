@@ -17,6 +17,9 @@ const (
 	linkedInShortPages     = "short_pages"
 	linkedInScopesChanged  = "app_scopes_changed"
 	linkedInPassing        = "passing_error"
+	linkedInLongDecimals   = "long_decimals"
+	linkedInTotalBudget    = "total_budget"
+	linkedInNamelessAds    = "creative_unnamed"
 )
 
 var (
@@ -214,5 +217,20 @@ var linkedInBehaviors = []Behavior{
 		Summary: "Reports by device have neither reach nor conversions.",
 		Client:  "Does not ask for them; they are unknown, not 0.",
 		Source:  "learn.microsoft.com/en-us/linkedin/marketing/integrations/ads-reporting/ads-reporting, pivot IMPRESSION_DEVICE_TYPE",
+	},
+	{
+		ID: "X15", Platform: LinkedInAds, Switch: linkedInLongDecimals, Client: toBeTried, Test: toBeTried,
+		Summary: "Amounts are BigDecimals and can have more than 18 decimals, such as 107.5300000000000335346.",
+		Source:  "learn.microsoft.com/en-us/linkedin/marketing/integrations/ads-reporting/ads-reporting-schema (costInLocalCurrency: BigDecimal); the number is from an answer in a public repository",
+	},
+	{
+		ID: "X16", Platform: LinkedInAds, Switch: linkedInTotalBudget, Client: toBeTried, Test: toBeTried,
+		Summary: "A campaign has a daily budget, a total one or both: dailyBudget can be absent.",
+		Source:  "learn.microsoft.com/en-us/linkedin/marketing/integrations/ads/account-structure/create-and-manage-campaigns; linkedin.com/help/lms/answer/1393",
+	},
+	{
+		ID: "X17", Platform: LinkedInAds, Switch: linkedInNamelessAds, Client: toBeTried, Test: toBeTried,
+		Summary: "Creatives have names since version 202410; the name is optional, and absent if nobody has set it.",
+		Source:  "learn.microsoft.com/en-us/linkedin/marketing/integrations/recent-changes (October 2024, Creative Naming Support)",
 	},
 }

@@ -176,12 +176,23 @@ func (c *linkedInCall) campaignNode(x *Campaign) map[string]any {
 			targeting = append(targeting, map[string]any{"or": map[string]any{linkedInAudiences: []string{linkedInSegmentURN + g.Audience.ID}}})
 		}
 	}
-	return map[string]any{
+	node := map[string]any{
 		"id": jsontext.Value(x.ID), "account": linkedInAccountURN + c.account.ID, "campaignGroup": linkedInGroupURN + c.account.ID, "name": x.Name,
 		"status": c.campaignStatus(x), "type": linkedInCampaignType, "objectiveType": linkedInObjectives[x.Kind],
-		"dailyBudget":       map[string]any{"currencyCode": c.account.Set.Currency, "amount": money.Amount{Micros: x.DailyBudget}.String()},
 		"targetingCriteria": map[string]any{"include": map[string]any{"and": targeting}},
 	}
+	c.addBudget(node, x)
+	return node
+}
+
+// addBudget adds the budget of a campaign: per day or, with the switch and for
+// the first campaign, in total.
+func (c *linkedInCall) addBudget(node map[string]any, x *Campaign) {
+	kind, micros := "dailyBudget", x.DailyBudget
+	if x == c.account.Campaigns[0] && c.Behaves(c.account, linkedInTotalBudget) {
+		kind, micros = "totalBudget", totalBudgetDays*micros
+	}
+	node[kind] = map[string]any{"currencyCode": c.account.Set.Currency, "amount": money.Amount{Micros: micros}.String()}
 }
 
 func (c *linkedInCall) campaigns() (any, *linkedInError) {
@@ -221,10 +232,14 @@ func (c *linkedInCall) creatives() (any, *linkedInError) {
 		}
 		for _, g := range x.Groups {
 			for _, ad := range g.Ads {
-				items = append(items, map[string]any{
+				item := map[string]any{
 					"id": linkedInCreativeURN + ad.ID, "name": ad.Name, "campaign": linkedInCampaignURN + x.ID, "account": linkedInAccountURN + c.account.ID,
 					"intendedStatus": status, "isServing": status == "ACTIVE",
-				})
+				}
+				if c.Behaves(c.account, linkedInNamelessAds) {
+					delete(item, "name")
+				}
+				items = append(items, item)
 			}
 		}
 	}

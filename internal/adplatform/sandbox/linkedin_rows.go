@@ -55,7 +55,11 @@ func (c *linkedInCall) analytics() (any, *linkedInError) {
 	sortLinkedIn(&q, entries)
 	elements := []any{}
 	for _, e := range entries[:min(len(entries), linkedInMaxElements)] {
-		elements = append(elements, encodeLinkedInRow(&q, e))
+		element := encodeLinkedInRow(&q, e)
+		if c.Behaves(e.account, linkedInLongDecimals) {
+			lengthenDecimals(element)
+		}
+		elements = append(elements, element)
 	}
 	return map[string]any{"elements": elements, "paging": map[string]any{"start": 0, "count": 10, "links": []any{}}}, nil
 }
@@ -266,6 +270,18 @@ func encodeLinkedInRow(q *linkedInQuery, e *linkedInEntry) map[string]any {
 		}
 	}
 	return element
+}
+
+// lengthenDecimals gives amounts as many decimals as sums of binary fractions
+// have. Rounded to millionths, they are the same.
+func lengthenDecimals(element map[string]any) {
+	for _, name := range []string{"costInLocalCurrency", "costInUsd", "conversionValueInLocalCurrency"} {
+		text, known := element[name].(string)
+		whole, decimals, _ := strings.Cut(text, ".")
+		if known && text != "0" {
+			element[name] = whole + "." + (decimals + "000000")[:6] + "000000000335346"
+		}
+	}
 }
 
 func linkedInDate(d clock.Date) map[string]any {

@@ -59,6 +59,7 @@ func (meta) Serve(s *Call, w http.ResponseWriter, r *http.Request) {
 		c.writeError(metaSunset)
 		return
 	}
+	c.warnOfUpgrade(major)
 	switch path {
 	case "dialog/oauth":
 		c.serveConsent()
@@ -162,6 +163,10 @@ func (c metaCall) serveAuthorized(path string) {
 		c.writeError(refused)
 		return
 	}
+	if c.Behaves(own, metaUnavailable200) {
+		c.writeUnavailable()
+		return
+	}
 	if id == "me" {
 		c.writeUsage(own)
 		c.serveMe(own, edge, access)
@@ -263,7 +268,7 @@ func (c metaCall) serveAccount(a *Account, edge string) {
 	case "GET ads":
 		writeObjects(c, a, "ad", allAds(a), c.adNode)
 	case "GET customaudiences":
-		c.writeList(a, len(a.Audiences), func(i int) any { return c.selectFields(audienceNode(a.Audiences[i])) })
+		c.writeList(a, len(a.Audiences), func(i int) any { return c.selectFields(c.audienceNode(a, i)) })
 	case "GET insights":
 		c.insights(a, c.params, false)
 	case "POST insights":
@@ -330,6 +335,8 @@ func (c metaCall) setStatus(a *Account, campaign *Campaign) {
 		c.writeError(metaInvalid("Param status must be one of {ACTIVE, PAUSED}"))
 	case before == "ARCHIVED" || before == "DELETED":
 		c.writeError(&metaError{Code: 100, Subcode: 1487056, Message: "Invalid parameter"})
+	case c.Behaves(a, metaSuccessFalse):
+		c.writeAnswer(map[string]any{"success": false})
 	default:
 		c.SetRuns(a, campaign, status == "ACTIVE")
 		c.writeAnswer(map[string]any{"success": true})

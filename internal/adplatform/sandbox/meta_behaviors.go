@@ -27,6 +27,12 @@ const (
 	metaTokenSubcodes      = "token_subcodes"
 	metaTooLargeSwitch     = "too_large"
 	metaUsageStrings       = "usage_headers_as_strings"
+	metaVersionUpgraded    = "version_upgraded"
+	metaInactiveAudience   = "audience_inactive"
+	metaBudgetLevel        = "budget_level"
+	metaLegacyObjectives   = "legacy_objectives"
+	metaUnavailable200     = "service_unavailable_200"
+	metaSuccessFalse       = "success_false"
 )
 
 // metaBehaviors are the simulated behaviors of Meta Ads.
@@ -226,5 +232,35 @@ var metaBehaviors = []Behavior{
 		Client:  "Counts a campaign with issues as running. One in process confirms neither that it runs nor that it has stopped.",
 		Source:  "facebook-business 26.0.3, adobjects/campaign.py, EffectiveStatus",
 		Test:    "internal/adplatform/meta TestEffectiveStatus",
+	},
+	{
+		ID: "X6", Platform: MetaAds, Switch: metaVersionUpgraded, Client: toBeTried, Test: toBeTried,
+		Summary: "A call to a version that has ended is answered by the next version if the endpoint did not change. Only the header X-Ad-Api-Version-Warning says so.",
+		Source:  "developers.facebook.com/blog/post/2024/04/16/upcoming-change-in-marketing-api-version-deprecation; developers.facebook.com/docs/marketing-api/overview/versioning",
+	},
+	{
+		ID: "X7", Platform: MetaAds, Switch: metaInactiveAudience, Client: toBeTried, Test: toBeTried,
+		Summary: "The bounds of the size of an inactive lookalike audience are -1.",
+		Source:  "developers.facebook.com/documentation/ads-commerce/marketing-api/reference/custom-audience (approximate_count_lower_bound, approximate_count_upper_bound)",
+	},
+	{
+		ID: "X8", Platform: MetaAds, Switch: metaBudgetLevel, Values: []string{"adset", "lifetime"}, Client: toBeTried, Test: toBeTried,
+		Summary: "A campaign has daily_budget only with an Advantage campaign budget. Otherwise its ad sets have budgets, or it has lifetime_budget.",
+		Source:  "developers.facebook.com/documentation/ads-commerce/marketing-api/bidding/guides/advantage-campaign-budget; facebook-business 26.0.3, adobjects/campaign.py and adset.py",
+	},
+	{
+		ID: "X9", Platform: MetaAds, Switch: metaLegacyObjectives, Client: toBeTried, Test: toBeTried,
+		Summary: "Campaigns that are older than the OUTCOME objectives keep those of their time, such as CONVERSIONS and LINK_CLICKS.",
+		Source:  "facebook-business 26.0.3, adobjects/campaign.py, Objective",
+	},
+	{
+		ID: "X10", Platform: MetaAds, Switch: metaUnavailable200, Client: toBeTried, Test: toBeTried,
+		Summary: "If a service is not available, the answer can have status 200 and the text Service Unavailable instead of JSON.",
+		Source:  "facebook-business 26.0.3, api.py, FacebookResponse.is_success",
+	},
+	{
+		ID: "X11", Platform: MetaAds, Switch: metaSuccessFalse, Client: toBeTried, Test: toBeTried,
+		Summary: "A change that was not made can be answered with status 200, without an error, and with success false.",
+		Source:  "facebook-business 26.0.3, api.py, FacebookResponse.is_success",
 	},
 }

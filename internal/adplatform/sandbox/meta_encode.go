@@ -113,6 +113,8 @@ type metaEncoder struct {
 	account *Account
 	report  *metaReport
 	actions map[string][]metaAction
+	// objective returns the objective of a campaign.
+	objective func(campaign *Campaign) string
 	// withoutReach and withoutOffsite say that the breakdowns have no reach, or
 	// no actions outside of Meta.
 	withoutReach, withoutOffsite bool
@@ -121,7 +123,8 @@ type metaEncoder struct {
 func (c metaCall) newEncoder(a *Account, r *metaReport) *metaEncoder {
 	oldest := c.Today(a).Time().AddDate(0, -metaReachMonths, 0)
 	return &metaEncoder{
-		account: a, report: r, actions: c.actionsOf(a), withoutReach: len(r.breakdowns) > 0 && r.first.Time().Before(oldest),
+		account: a, report: r, actions: c.actionsOf(a), objective: func(campaign *Campaign) string { return c.objectiveOf(a, campaign) },
+		withoutReach:   len(r.breakdowns) > 0 && r.first.Time().Before(oldest),
 		withoutOffsite: slices.ContainsFunc(r.breakdowns, func(name string) bool { return slices.Contains(metaOffsiteMissing, name) }),
 	}
 }
@@ -131,6 +134,9 @@ func (c metaCall) newEncoder(a *Account, r *metaReport) *metaEncoder {
 func (e *metaEncoder) encodeRow(row Row, first, last clock.Date, fields []string) map[string]any {
 	object := map[string]any{"date_start": first.String(), "date_stop": last.String()}
 	names := metaEntities(e.account, row)
+	if row.Campaign != nil {
+		names["objective"] = e.objective(row.Campaign)
+	}
 	if e.report.level == "campaign" {
 		delete(names, "adset_id")
 		delete(names, "adset_name")
@@ -212,7 +218,7 @@ func metaEntities(a *Account, row Row) map[string]string {
 		group = row.Ad.Group
 	}
 	if row.Campaign != nil {
-		names["campaign_id"], names["campaign_name"], names["objective"] = row.Campaign.ID, row.Campaign.Name, metaObjectives[row.Campaign.Kind]
+		names["campaign_id"], names["campaign_name"] = row.Campaign.ID, row.Campaign.Name
 		// Rows without an ad belong to a deleted ad set: it is not listed any
 		// more, but its metrics remain.
 		names["adset_id"], names["adset_name"] = row.Campaign.ID+"0", "Deleted ad set"

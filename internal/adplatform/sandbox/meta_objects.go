@@ -174,11 +174,12 @@ func (c metaCall) campaignNode(a *Account, campaign *Campaign) map[string]any {
 	if value := c.Behavior(a, metaEffectiveStatus); value != "" && status == "ACTIVE" {
 		effective = value
 	}
-	return map[string]any{
-		"id": campaign.ID, "account_id": a.ID, "name": campaign.Name, "objective": metaObjectives[campaign.Kind],
-		"status": status, "configured_status": status, "effective_status": effective,
-		"daily_budget": metaBudget(a, campaign.DailyBudget), "start_time": campaign.Start.String() + "T00:00:00+0000",
+	node := map[string]any{
+		"id": campaign.ID, "account_id": a.ID, "name": campaign.Name, "objective": c.objectiveOf(a, campaign),
+		"status": status, "configured_status": status, "effective_status": effective, "start_time": campaign.Start.String() + "T00:00:00+0000",
 	}
+	c.addCampaignBudget(node, a, campaign)
+	return node
 }
 
 // metaGoals are the optimization goals of ad sets by the kind of their
@@ -197,6 +198,7 @@ func (c metaCall) groupNode(a *Account, g *Group) map[string]any {
 		"id": g.ID, "account_id": a.ID, "campaign_id": g.Campaign.ID, "name": g.Name, "status": configured, "configured_status": configured,
 		"effective_status": effective, "targeting": targeting,
 	}
+	c.addGroupBudget(node, a, g)
 	goal, event := c.goalOf(a, g.Campaign)
 	node["optimization_goal"] = goal
 	if event != "" {
@@ -213,13 +215,6 @@ func (c metaCall) adNode(a *Account, ad *Ad) map[string]any {
 		"creative": map[string]any{"id": ad.ID + "1", "object_story_spec": map[string]any{
 			"link_data": map[string]any{"link": ad.Link, "message": ad.Text, "name": ad.Headline},
 		}},
-	}
-}
-
-func audienceNode(audience *Audience) map[string]any {
-	return map[string]any{
-		"id": audience.ID, "name": audience.Name, "subtype": "CUSTOM",
-		"approximate_count_lower_bound": audience.Size, "approximate_count_upper_bound": audience.Size + audience.Size/5,
 	}
 }
 

@@ -143,7 +143,7 @@ func (c *tikTokCall) advertiserFields(a *Account, status string) map[string]any 
 		kind = "RESERVATION"
 	}
 	return map[string]any{
-		"advertiser_id": a.ID, "name": a.Name, "currency": a.Set.Currency, "timezone": a.Set.Timezone, "display_timezone": a.Set.Timezone,
+		"advertiser_id": a.ID, "name": a.Name, "currency": a.Set.Currency, "timezone": c.zoneName(a), "display_timezone": a.Set.Timezone,
 		"status": status, "advertiser_account_type": kind, "role": "ROLE_ADVERTISER", "company": a.Name, "country": a.countries[0], "language": "en",
 		"balance": 0, "create_time": a.First.Time().Unix(), "rejection_reason": "", "industry": "290303", "description": "", "address": nil, "contacter": nil,
 		"email": nil, "cellphone_number": nil, "telephone_number": nil, "license_no": "", "license_url": nil, "owner_bc_id": nil,

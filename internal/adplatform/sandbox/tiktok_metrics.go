@@ -236,7 +236,7 @@ func (c *tikTokCall) attributeText(row *Row, name string) string {
 	case "currency":
 		return c.account.Set.Currency
 	case "timezone":
-		return c.account.Set.Timezone
+		return c.zoneName(c.account)
 	}
 	if x := row.Campaign; x != nil {
 		switch name {

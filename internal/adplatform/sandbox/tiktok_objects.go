@@ -43,7 +43,7 @@ func (c *tikTokCall) campaignItem(x *Campaign) map[string]any {
 	}
 	return map[string]any{
 		"advertiser_id": c.account.ID, "campaign_id": x.ID, "campaign_name": x.Name, "objective_type": tikTokObjectives[x.Kind],
-		"operation_status": status, "secondary_status": "CAMPAIGN_STATUS_" + status, "campaign_type": "REGULAR_CAMPAIGN",
+		"operation_status": status, "secondary_status": c.secondaryStatus(status), "campaign_type": "REGULAR_CAMPAIGN",
 		"campaign_automation_type": automation, "is_smart_performance_campaign": false, "is_search_campaign": false,
 		"budget_mode": "BUDGET_MODE_DAY", "budget": jsontext.Value(money.Amount{Micros: x.DailyBudget, Digits: 2}.String()),
 		"create_time": x.Start.String() + " 00:00:00", "modify_time": x.Start.String() + " 00:00:00",
@@ -153,14 +153,6 @@ func (c *tikTokCall) adItem(ad *Ad) map[string]any {
 		item["modify_time"] = nil
 	}
 	return item
-}
-
-func (c *tikTokCall) audiences() (any, *tikTokError) {
-	items := []map[string]any{}
-	for _, x := range c.account.Audiences {
-		items = append(items, map[string]any{"audience_id": x.ID, "name": x.Name, "cover_num": x.Size, "is_valid": true, "audience_type": "Customer File Audience"})
-	}
-	return c.listPage(items, 100)
 }
 
 func (c *tikTokCall) setStatus() (any, *tikTokError) { return c.changeStatus(false) }
