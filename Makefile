@@ -52,7 +52,7 @@ tools: ## Install the build tools (Go, Node, a C++ compiler)
 	@sh scripts/setup.sh build
 
 .PHONY: setup
-setup: ## Install the build and test tools (Go, Node, PostgreSQL, ClickHouse, HAProxy, Chromium, a C++ compiler)
+setup: ## Install the build and test tools (Go, Node, Python, PostgreSQL, ClickHouse, HAProxy, Chromium, a C++ compiler)
 	@sh scripts/setup.sh all
 
 # RACED are packages with concurrent code that link no database: with one,

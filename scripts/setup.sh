@@ -172,7 +172,8 @@ if [ "$1" != build ]; then
 	# The guides are run as they are printed.
 	have jq || lack jq
 	have python3 || lack python3
-	[ "$1" != contract ] || python3 -c 'import venv, ensurepip' 2>/dev/null || lack python3-venv
+	# The platforms' SDKs for Python are installed by their tests.
+	python3 -c 'import venv, ensurepip' 2>/dev/null || lack python3-venv
 	if [ -z "${FANFARE_TEST_POSTGRES:-}${FANFARE_PG_BIN:-}" ]; then
 		ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || lack postgresql
 	fi

@@ -50,8 +50,10 @@ var install = sync.OnceValue(func() error { return program.Packages() })
 type testSandbox struct {
 	// url is the sandbox's address without TLS; platforms are below it, by
 	// prefix.
-	url   string
-	grant sandboxGrant
+	url string
+	// grant is access to the platform of the test, grants to all.
+	grant  sandboxGrant
+	grants map[string]sandboxGrant
 
 	tlsPort, roots string
 }
@@ -85,7 +87,7 @@ func openSandbox(t *testing.T, platform string) *testSandbox {
 	s := &testSandbox{url: plain.URL, tlsPort: port, roots: authority.file}
 	var grants struct{ Data map[string]sandboxGrant }
 	s.control(t, http.MethodPost, "grants", map[string]any{}, &grants)
-	s.grant = grants.Data[platform]
+	s.grants, s.grant = grants.Data, grants.Data[platform]
 	if s.grant.Account == "" || s.grant.Access == "" {
 		t.Fatalf("the sandbox grants no access to %s: %v", platform, grants.Data)
 	}
@@ -201,6 +203,11 @@ func newAuthority(t *testing.T) *testAuthority {
 	}
 	der, err := x509.CreateCertificate(rand.Reader, cert, cert, &key.PublicKey, key)
 	if err != nil {
+		t.Fatal(err)
+	}
+	// The parsed certificate has the identifier of its key, which those that it
+	// signs have to repeat.
+	if cert, err = x509.ParseCertificate(der); err != nil {
 		t.Fatal(err)
 	}
 	a := &testAuthority{filepath.Join(t.TempDir(), "roots.pem"), cert, key}

@@ -30,8 +30,11 @@ func (ga4) Serve(s *Call, w http.ResponseWriter, r *http.Request) {
 	if serveGoogleOAuth(s, w, r, ga4Scope) {
 		return
 	}
-	path, ok := strings.CutPrefix(r.URL.Path, "/v1beta/")
-	if !ok || s.Fault(FaultVersionSunset) {
+	version, path, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	// The Admin API has an alpha version too, which Google's SDKs use unless they
+	// are told otherwise.
+	known := version == "v1beta" || version == "v1alpha" && ga4APIOf(r.Method, path) == "Admin"
+	if !known || s.Fault(FaultVersionSunset) {
 		// An unknown version has an answer that is not JSON.
 		http.Error(w, "<!DOCTYPE html><title>Error 404 (Not Found)</title>", http.StatusNotFound)
 		return
@@ -84,6 +87,8 @@ func (v ga4Viewer) route(r *http.Request, path string) (int, any) {
 		return http.StatusForbidden, googleError(http.StatusForbidden, "Request had insufficient authentication scopes.", ga4ErrorInfo("ACCESS_TOKEN_SCOPE_INSUFFICIENT"))
 	}
 	switch r.Method + " " + path {
+	case "GET accounts":
+		return v.listAccounts(r.URL.Query())
 	case "GET accountSummaries":
 		return v.accountSummaries(r.URL.Query())
 	case "GET properties":
@@ -91,6 +96,9 @@ func (v ga4Viewer) route(r *http.Request, path string) (int, any) {
 	case "GET properties/0/metadata":
 		// Property 0 has the fields that all properties have.
 		return http.StatusOK, v.metadata(nil)
+	}
+	if id, ok := strings.CutPrefix(path, "accounts/"); ok && r.Method == http.MethodGet {
+		return v.getAccount(id)
 	}
 	name, ok := strings.CutPrefix(path, "properties/")
 	if !ok {
@@ -122,6 +130,8 @@ func (v ga4Viewer) routeProperty(a *Account, r *http.Request, operation string) 
 		return http.StatusOK, v.propertyResource(a)
 	case "GET /keyEvents":
 		return v.listKeyEvents(a, r.URL.Query())
+	case "GET /dataStreams":
+		return v.listDataStreams(a, r.URL.Query())
 	case "GET /metadata":
 		return http.StatusOK, v.metadata(a)
 	}

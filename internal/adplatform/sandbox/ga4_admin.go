@@ -105,6 +105,37 @@ func ga4List(name string, all []any, q url.Values) (int, any) {
 	return http.StatusOK, answer
 }
 
+// accounts returns the accounts of the properties.
+func (v ga4Viewer) accounts() (all []any) {
+	for some := range slices.Chunk(v.list, ga4PropertiesPerAccount) {
+		created := ga4Midnight(some[0].First-1, time.UTC)
+		all = append(all, map[string]any{
+			"name": v.accountOf(some[0]), "displayName": some[0].Name, "regionCode": some[0].countries[0], "createTime": created, "updateTime": created,
+		})
+	}
+	return all
+}
+
+func (v ga4Viewer) listAccounts(q url.Values) (int, any) { return ga4List("accounts", v.accounts(), q) }
+
+func (v ga4Viewer) getAccount(id string) (int, any) {
+	for _, account := range v.accounts() {
+		if of, _ := account.(map[string]any); of["name"] == "accounts/"+id {
+			return http.StatusOK, account
+		}
+	}
+	return ga4Denied()
+}
+
+// listDataStreams lists the data streams of a property: one website.
+func (v ga4Viewer) listDataStreams(a *Account, q url.Values) (int, any) {
+	created := ga4Midnight(a.First-1, time.UTC)
+	return ga4List("dataStreams", []any{map[string]any{
+		"name": "properties/" + a.ID + "/dataStreams/" + a.ID + "1", "type": "WEB_DATA_STREAM", "displayName": a.Name, "createTime": created, "updateTime": created,
+		"webStreamData": map[string]any{"measurementId": "G-" + strings.ToUpper(strconv.FormatInt(int64(a.First), 36)+a.ID), "defaultUri": a.Campaigns[0].URL},
+	}}, q)
+}
+
 // accountSummaries lists the accounts with their properties, also those that
 // refuse to be read.
 func (v ga4Viewer) accountSummaries(q url.Values) (int, any) {

@@ -345,6 +345,10 @@ func (r *ga4Report) aggregate(name string) []any {
 	}
 	values := r.render(&sum)
 	for i := range values {
+		// Whole numbers are rounded in each row, and the total is that of the rows.
+		if name == "TOTAL" && ga4Metrics[r.in.Metrics[i].Name].kind == ga4Integer {
+			values[i] = r.addUp(i)
+		}
 		for j, line := range r.lines {
 			x, y := ga4ParseValue(line.values[i]), ga4ParseValue(values[i])
 			if name != "TOTAL" && (j == 0 || name == "MINIMUM" && x < y || name == "MAXIMUM" && x > y) {
@@ -353,6 +357,16 @@ func (r *ga4Report) aggregate(name string) []any {
 		}
 	}
 	return []any{r.encode(dimensions, values)}
+}
+
+// addUp returns the sum of a metric of all rows, which are whole numbers.
+func (r *ga4Report) addUp(metric int) string {
+	sum := int64(0)
+	for _, line := range r.lines {
+		n, _ := strconv.ParseInt(line.values[metric], 10, 64)
+		sum += n
+	}
+	return strconv.FormatInt(sum, 10)
 }
 
 func ga4ParseValue(text string) float64 {

@@ -131,6 +131,7 @@ var googleFields = map[string]func(l *googleRow) any{
 
 	"segments.device":                     func(l *googleRow) any { return cmp.Or(googleDevices[l.Device], "OTHER") },
 	"segments.ad_network_type":            func(l *googleRow) any { return cmp.Or(googleNetworks[l.Campaign.Kind], "SEARCH") },
+	"segments.slot":                       func(l *googleRow) any { return cmp.Or(googleSlots[l.Campaign.Kind], "CONTENT") },
 	"segments.conversion_action":          func(l *googleRow) any { return l.subresourceName("conversionActions", l.action.id) },
 	"segments.conversion_action_name":     func(l *googleRow) any { return l.action.name },
 	"segments.conversion_action_category": func(l *googleRow) any { return l.action.category },
@@ -138,6 +139,12 @@ var googleFields = map[string]func(l *googleRow) any{
 
 // googleNetworks are the networks of kinds of campaigns.
 var googleNetworks = map[string]string{"search": "SEARCH", "shopping": "SEARCH", "display": "CONTENT", "performance_max": "MIXED", "video": "YOUTUBE"}
+
+// googleSlots are the positions of ads of kinds of campaigns, unless they are in
+// content.
+//
+// Choice: all ads of a search are at the top.
+var googleSlots = map[string]string{"search": "SEARCH_TOP", "shopping": "SEARCH_TOP", "performance_max": "MIXED"}
 
 // Switches of campaigns.
 const (

@@ -26,11 +26,14 @@ func (s *googleCall) mutate(body []byte) (any, *googleFailure) {
 		Operations     []googleOperation `json:"operations"`
 		PartialFailure bool              `json:"partialFailure"`
 		ValidateOnly   bool              `json:"validateOnly"`
+		Content        string            `json:"responseContentType"`
 	}
 	if failure := readGoogle(body, &in); failure != nil {
 		return nil, failure
 	}
 	switch {
+	case in.Content != "" && !slices.Contains([]string{"UNSPECIFIED", "RESOURCE_NAME_ONLY", "MUTABLE_RESOURCE"}, in.Content):
+		return nil, requestError("INVALID_ENUM_VALUE", "responseContentType must be RESOURCE_NAME_ONLY or MUTABLE_RESOURCE.")
 	case s.customer.manager:
 		return nil, requestError("CANNOT_BE_EXECUTED_BY_MANAGER_ACCOUNT", "The operation cannot be executed by a manager account.")
 	case s.customer.status == "SUSPENDED":
@@ -65,13 +68,14 @@ func (s *googleCall) mutate(body []byte) (any, *googleFailure) {
 		}
 	}
 	if !in.ValidateOnly {
-		answer["results"] = s.applyChanges(in.Operations, campaigns)
+		answer["results"] = s.applyChanges(in.Operations, campaigns, in.Content == "MUTABLE_RESOURCE")
 	}
 	return answer, nil
 }
 
 // applyChanges sets the statuses. The result of a change that failed is empty.
-func (s *googleCall) applyChanges(operations []googleOperation, campaigns []*Campaign) []any {
+// With content, a result has the fields of the campaign that can be changed.
+func (s *googleCall) applyChanges(operations []googleOperation, campaigns []*Campaign, content bool) []any {
 	results := make([]any, len(operations))
 	for i, c := range campaigns {
 		if c == nil {
@@ -79,7 +83,11 @@ func (s *googleCall) applyChanges(operations []googleOperation, campaigns []*Cam
 			continue
 		}
 		s.SetRuns(s.customer.account, c, operations[i].Update.Status == "ENABLED")
-		results[i] = map[string]string{"resourceName": operations[i].Update.ResourceName}
+		result := map[string]any{"resourceName": operations[i].Update.ResourceName}
+		if content {
+			result["campaign"] = map[string]any{"resourceName": operations[i].Update.ResourceName, "name": c.Name, "status": operations[i].Update.Status}
+		}
+		results[i] = result
 	}
 	return results
 }

@@ -181,8 +181,6 @@ func (q *gaql) validateField(resource googleResource, field string) *googleFailu
 		return queryError("PROHIBITED_METRIC_IN_SELECT_OR_WHERE_CLAUSE", field+" does not go with "+q.from+".")
 	case field == "segments.device" && q.rowLevel(resource) != ByDevice:
 		return queryError("PROHIBITED_SEGMENT_IN_SELECT_OR_WHERE_CLAUSE", field+" does not go with "+q.from+".")
-	case field == "segments.ad_network_type" && q.from == "customer":
-		return queryError("PROHIBITED_SEGMENT_IN_SELECT_OR_WHERE_CLAUSE", field+" does not go with "+q.from+".")
 	case of == "metrics" && q.usesPrefix("segments.conversion_action") && !fitsConversionSegment(field):
 		return queryError("PROHIBITED_SEGMENT_WITH_METRIC_IN_SELECT_OR_WHERE_CLAUSE", field+" does not go with segments of conversion actions.")
 	case of != "metrics" && of != "segments" && !slices.Contains(strings.Fields(resource.selectable), of):
@@ -195,6 +193,10 @@ func (q *gaql) validateField(resource googleResource, field string) *googleFailu
 func (q *gaql) rowLevel(resource googleResource) Level {
 	if q.usesPrefix("segments.device") && resource.level <= ByAd && q.from != "ad_group_ad" {
 		return ByDevice
+	}
+	// Networks and positions are those of the campaigns.
+	if q.usesPrefix("segments.ad_network_type") || q.usesPrefix("segments.slot") {
+		return max(resource.level, ByCampaign)
 	}
 	return resource.level
 }

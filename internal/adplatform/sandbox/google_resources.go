@@ -337,6 +337,6 @@ func emptyResource(name string) (googleResource, bool) {
 		return googleResource{}, false
 	}
 	return googleResource{
-		selectable: name + " customer campaign ad_group", rows: listNothing, hasMetrics: strings.HasSuffix(name, "_view") || googleMetricResources[name], empty: true,
+		selectable: name + " customer campaign ad_group ad_group_criterion", rows: listNothing, hasMetrics: strings.HasSuffix(name, "_view") || googleMetricResources[name], empty: true,
 	}, true
 }

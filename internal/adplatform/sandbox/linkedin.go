@@ -159,8 +159,11 @@ func (c *linkedInCall) route(method string) (any, *linkedInError) {
 	parts := strings.Split(strings.TrimPrefix(c.r.URL.Path, "/rest/"), "/")
 	finder, _ := c.query["q"].(string)
 	get := method == http.MethodGet
-	if parts[0] == "adAccounts" && len(parts) == 1 && get && finder == "search" {
+	switch {
+	case parts[0] == "adAccounts" && len(parts) == 1 && get && finder == "search":
 		return c.accounts()
+	case parts[0] == "adAccountUsers" && len(parts) == 1 && get && finder == "authenticatedUser":
+		return c.accountUsers()
 	}
 	if c.Fault(FaultAccountDisabled) {
 		return nil, linkedInDenied()
@@ -182,6 +185,12 @@ func (c *linkedInCall) route(method string) (any, *linkedInError) {
 		return c.accountNode(c.account), nil
 	case len(parts) == 3 && parts[2] == "adCampaigns" && get && finder == "search":
 		return c.campaigns()
+	case len(parts) == 3 && parts[2] == "adCampaigns" && get && finder == "" && c.query["ids"] != nil:
+		return c.campaignsByID()
+	case len(parts) == 3 && parts[2] == "adCampaignGroups" && get && finder == "search":
+		return c.campaignGroups()
+	case len(parts) == 4 && parts[2] == "adCampaignGroups" && get && parts[3] == c.account.ID:
+		return c.campaignGroupNode(), nil
 	case len(parts) == 3 && parts[2] == "creatives" && get && finder == "criteria":
 		return c.creatives()
 	case len(parts) == 4 && parts[2] == "adCampaigns":

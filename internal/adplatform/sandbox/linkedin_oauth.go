@@ -1,10 +1,14 @@
 package sandbox
 
 import (
+	"errors"
 	"net/http"
 	"net/url"
 	"time"
 )
+
+// linkedInScopes are the permissions of all consents.
+const linkedInScopes = "r_ads,r_ads_reporting,rw_ads"
 
 // serveOAuth answers calls to the OAuth host.
 func (c *linkedInCall) serveOAuth(path string) {
@@ -12,7 +16,7 @@ func (c *linkedInCall) serveOAuth(path string) {
 		c.grantConsent(c.r.URL.Query())
 		return
 	}
-	if err := c.r.ParseForm(); err != nil || c.r.Method != http.MethodPost || path != "accessToken" && path != "revoke" {
+	if err := c.r.ParseForm(); err != nil || c.r.Method != http.MethodPost || path != "accessToken" && path != "revoke" && path != "introspectToken" {
 		writeLinkedIn(c.w, http.StatusNotFound, linkedInNotFound("resource"))
 		return
 	}
@@ -21,12 +25,15 @@ func (c *linkedInCall) serveOAuth(path string) {
 		writeLinkedIn(c.w, http.StatusUnauthorized, map[string]any{"error": "invalid_client", "error_description": "Client authentication failed"})
 		return
 	}
-	if path == "revoke" {
+	switch path {
+	case "revoke":
 		c.Revoke(form.Get("token"))
 		writeLinkedIn(c.w, http.StatusOK, struct{}{})
-		return
+	case "introspectToken":
+		writeLinkedIn(c.w, http.StatusOK, c.introspect(form))
+	default:
+		c.issueToken(form)
 	}
-	c.issueToken(form)
 }
 
 // grantConsent grants consent at once.
@@ -59,10 +66,31 @@ func (c *linkedInCall) issueToken(form url.Values) {
 		return
 	}
 	answer := map[string]any{
-		"access_token": tokens.Access, "expires_in": int64(tokens.AccessLifetime / time.Second), "scope": "r_ads,r_ads_reporting,rw_ads",
+		"access_token": tokens.Access, "expires_in": int64(tokens.AccessLifetime / time.Second), "scope": linkedInScopes,
 	}
 	if !c.Behaves(nil, linkedInNoRefreshToken) {
 		answer["refresh_token"], answer["refresh_token_expires_in"] = tokens.Refresh, int64(tokens.RefreshLifetime/time.Second)
 	}
 	writeLinkedIn(c.w, http.StatusOK, answer)
+}
+
+// introspect describes a token. Of a token that is not its own, LinkedIn says only
+// that it is not active.
+func (c *linkedInCall) introspect(form url.Values) map[string]any {
+	token, ok := readToken(form.Get("token"))
+	if !ok || token.Issuer != LinkedInAds {
+		return map[string]any{"active": false}
+	}
+	status := "active"
+	switch _, err := c.server.readValidToken(form.Get("token"), token.Kind, LinkedInAds, c.Now()); {
+	case errors.Is(err, ErrExpiredToken):
+		status = "expired"
+	case err != nil:
+		status = "revoked"
+	}
+	created := token.Expires - int64(tokenLifetimes[LinkedInAds].access/time.Second)
+	return map[string]any{
+		"active": status == "active", "status": status, "client_id": form.Get("client_id"), "auth_type": "3L", "scope": linkedInScopes,
+		"authorized_at": created, "created_at": created, "expires_at": token.Expires,
+	}
 }

@@ -163,7 +163,9 @@ func (c *linkedInCall) accountNode(a *Account) map[string]any {
 	}
 	return map[string]any{
 		"id": jsontext.Value(a.ID), "name": a.Name, "currency": a.Set.Currency, "status": status, "type": "BUSINESS", "test": false,
-		"servingStatuses": serving, "reference": "urn:li:organization:" + a.ID,
+		"servingStatuses": serving, "reference": "urn:li:organization:" + a.ID, "notifiedOnCampaignOptimization": true, "notifiedOnCreativeApproval": false,
+		"notifiedOnCreativeRejection": true, "notifiedOnEndOfCampaign": true, "notifiedOnNewFeaturesEnabled": false,
+		"version": map[string]any{"versionTag": "1"}, "changeAuditStamps": linkedInStamps(a.First),
 	}
 }
 
@@ -176,7 +178,15 @@ func (c *linkedInCall) campaignNode(x *Campaign) map[string]any {
 			targeting = append(targeting, map[string]any{"or": map[string]any{linkedInAudiences: []string{linkedInSegmentURN + g.Audience.ID}}})
 		}
 	}
+	serving := []string{"RUNNABLE"}
+	if c.campaignStatus(x) != "ACTIVE" {
+		serving = []string{"STOPPED"}
+	}
 	node := map[string]any{
+		"servingStatuses": serving, "costType": "CPM", "format": "STANDARD_UPDATE", "creativeSelection": "OPTIMIZED", "audienceExpansionEnabled": false,
+		"offsiteDeliveryEnabled": false, "test": false, "locale": map[string]any{"country": "US", "language": "en"}, "version": map[string]any{"versionTag": "1"},
+		"unitCost": map[string]any{"currencyCode": c.account.Set.Currency, "amount": "12"}, "runSchedule": map[string]any{"start": linkedInMillis(x.Start)},
+		"associatedEntity": "urn:li:organization:" + c.account.ID, "changeAuditStamps": linkedInStamps(x.Start),
 		"id": jsontext.Value(x.ID), "account": linkedInAccountURN + c.account.ID, "campaignGroup": linkedInGroupURN + c.account.ID, "name": x.Name,
 		"status": c.campaignStatus(x), "type": linkedInCampaignType, "objectiveType": linkedInObjectives[x.Kind],
 		"targetingCriteria": map[string]any{"include": map[string]any{"and": targeting}},
@@ -234,7 +244,9 @@ func (c *linkedInCall) creatives() (any, *linkedInError) {
 			for _, ad := range g.Ads {
 				item := map[string]any{
 					"id": linkedInCreativeURN + ad.ID, "name": ad.Name, "campaign": linkedInCampaignURN + x.ID, "account": linkedInAccountURN + c.account.ID,
-					"intendedStatus": status, "isServing": status == "ACTIVE",
+					"intendedStatus": status, "isServing": status == "ACTIVE", "isTest": false, "review": map[string]any{"status": "APPROVED"},
+					"createdAt": linkedInMillis(x.Start), "lastModifiedAt": linkedInMillis(x.Start),
+					"createdBy": linkedInPersonURN + c.account.ID, "lastModifiedBy": linkedInPersonURN + c.account.ID,
 				}
 				if c.Behaves(c.account, linkedInNamelessAds) {
 					delete(item, "name")

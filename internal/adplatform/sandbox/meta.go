@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,6 +34,8 @@ func (meta) Prefix() string { return "/meta" }
 // Choice: it is the version of Meta's own SDK, although Meta has retired it for
 // ads: testing the simulation with the SDK is worth more than the refusal.
 const metaOldestVersion = 24
+
+var metaVersionFormat = regexp.MustCompile(`^v[0-9]+\.[0-9]+$`)
 
 // metaCall is one call with the parameters of its query and body.
 type metaCall struct {
@@ -61,6 +64,8 @@ func (meta) Serve(s *Call, w http.ResponseWriter, r *http.Request) {
 	}
 	c.warnOfUpgrade(major)
 	switch path {
+	case "":
+		c.serveBatch(version)
 	case "dialog/oauth":
 		c.serveConsent()
 	case "oauth/access_token":
@@ -228,7 +233,7 @@ func (c metaCall) refuseAccess(a *Account, id, edge string) *metaError {
 func (c metaCall) serveMe(a *Account, edge, access string) {
 	switch c.r.Method + " " + edge {
 	case "GET ":
-		c.writeAnswer(c.selectFields(map[string]any{"id": a.ID + "5", "name": shopName}, "name"))
+		c.writeNode("User", map[string]any{"id": a.ID + "5", "name": shopName}, "name")
 	case "GET adaccounts":
 		if c.Behaves(a, metaFieldPermission) && slices.Contains(metaFields(c.params.Get("fields")), "user_tasks") {
 			c.writeError(&metaError{Status: http.StatusForbidden, Code: 200, Message: "(#200) Permissions error"})
@@ -237,6 +242,10 @@ func (c metaCall) serveMe(a *Account, edge, access string) {
 		accounts, err := c.Accounts(access)
 		if err != nil {
 			c.writeError(metaTokenError(err))
+			return
+		}
+		if refused := c.checkFields("AdAccount"); refused != nil {
+			c.writeError(refused)
 			return
 		}
 		c.writeList(a, len(accounts), func(i int) any { return c.selectFields(c.accountNode(accounts[i]), "account_id") })
@@ -260,7 +269,7 @@ func (c metaCall) serveMe(a *Account, edge, access string) {
 func (c metaCall) serveAccount(a *Account, edge string) {
 	switch c.r.Method + " " + edge {
 	case "GET ":
-		c.writeAnswer(c.selectFields(c.accountNode(a), "account_id"))
+		c.writeNode("AdAccount", c.accountNode(a), "account_id")
 	case "GET campaigns":
 		writeObjects(c, a, "campaign", a.Campaigns, c.campaignNode)
 	case "GET adsets":
@@ -268,6 +277,10 @@ func (c metaCall) serveAccount(a *Account, edge string) {
 	case "GET ads":
 		writeObjects(c, a, "ad", allAds(a), c.adNode)
 	case "GET customaudiences":
+		if refused := c.checkFields("CustomAudience"); refused != nil {
+			c.writeError(refused)
+			return
+		}
 		c.writeList(a, len(a.Audiences), func(i int) any { return c.selectFields(c.audienceNode(a, i)) })
 	case "GET insights":
 		c.insights(a, c.params, false)
@@ -293,7 +306,7 @@ func (c metaCall) serveObject(a *Account, id, edge string) {
 	case c.r.Method == http.MethodGet && edge == "insights":
 		c.insightsOf(a, object)
 	case c.r.Method == http.MethodGet && edge == "":
-		c.writeAnswer(c.selectFields(c.nodeOf(a, object)))
+		c.writeNode(metaKindOf(object), c.nodeOf(a, object))
 	case c.r.Method == http.MethodGet && c.serveChildren(a, object, edge):
 	case c.r.Method == http.MethodPost && edge == "" && isCampaign:
 		c.setStatus(a, campaign)

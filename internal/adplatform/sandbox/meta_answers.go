@@ -43,7 +43,7 @@ func (c metaCall) objectiveOf(a *Account, campaign *Campaign) string {
 func (c metaCall) addCampaignBudget(node map[string]any, a *Account, campaign *Campaign) {
 	switch c.Behavior(a, metaBudgetLevel) {
 	case "":
-		node["daily_budget"] = metaBudget(a, campaign.DailyBudget)
+		node["daily_budget"], node["budget_remaining"] = metaBudget(a, campaign.DailyBudget), metaBudget(a, campaign.DailyBudget)
 	case "lifetime":
 		node["lifetime_budget"] = metaBudget(a, totalBudgetDays*campaign.DailyBudget)
 	}

@@ -35,7 +35,7 @@ func (c metaCall) startReport(a *Account) {
 // metaReportParams are the parameters of a report, without those of its pages.
 var metaReportParams = []string{
 	"account", "start", "level", "breakdowns", "action_breakdowns", "fields", "summary", "default_summary", "action_attribution_windows", "filtering", "sort",
-	"date_preset", "time_range", "time_increment",
+	"date_preset", "time_range", "time_ranges", "time_increment",
 }
 
 // encodeReportID encodes parameters as a number, because ids are numbers.
@@ -78,6 +78,12 @@ func (c metaCall) serveReport(a *Account, id, edge string, report url.Values) {
 	switch edge {
 	case "":
 		answer := map[string]any{"id": id, "account_id": a.ID}
+		if asked, refused := c.readReport(a, report); refused == nil {
+			answer["date_start"], answer["date_stop"] = asked.first.String(), asked.last.String()
+		}
+		if start, err := strconv.ParseInt(report.Get("start"), 10, 64); err == nil {
+			answer["time_ref"] = start
+		}
 		answer["async_status"], answer["async_percent_completion"] = c.reportState(a, report)
 		if answer["async_status"] == "Job Failed" {
 			answer["error_code"], answer["error_subcode"], answer["error_user_msg"] = 100, 1487534, "Please reduce the amount of data you're asking for"

@@ -1,10 +1,10 @@
 package sandbox
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 
-	"fanfare/internal/clock"
 	"fanfare/internal/fact"
 	"fanfare/internal/money"
 )
@@ -131,8 +131,8 @@ func (c metaCall) newEncoder(a *Account, r *metaReport) *metaEncoder {
 
 // encodeRow returns a row in Meta's format: every metric a string, without
 // actions that did not happen.
-func (e *metaEncoder) encodeRow(row Row, first, last clock.Date, fields []string) map[string]any {
-	object := map[string]any{"date_start": first.String(), "date_stop": last.String()}
+func (e *metaEncoder) encodeRow(row Row, days metaSpan, fields []string) map[string]any {
+	object := map[string]any{"date_start": days.First.String(), "date_stop": days.Last.String()}
 	names := metaEntities(e.account, row)
 	if row.Campaign != nil {
 		names["objective"] = e.objective(row.Campaign)
@@ -156,12 +156,12 @@ func (e *metaEncoder) encodeRow(row Row, first, last clock.Date, fields []string
 		if text := metaRatio(row, name); text != "" {
 			object[name] = text
 		}
-		if list := e.encodeActions(row, name); len(list) > 0 {
+		if list := slices.Concat(e.encodeActions(row, name), e.encodeRatios(row, name)); len(list) > 0 {
 			object[name] = list
 		}
 	}
 	for _, name := range e.report.breakdowns {
-		object[name] = breakdownValue(name, row)
+		object[name] = cmp.Or(e.report.partValue(name, row), breakdownValue(name, row))
 	}
 	return object
 }
@@ -264,6 +264,42 @@ func (e *metaEncoder) encodeActions(row Row, field string) (list []any) {
 			}
 		}
 		list = append(list, action)
+	}
+	return list
+}
+
+// metaValueRatios are the fields that divide the value of an action by the spend,
+// with the type of the action.
+var metaValueRatios = map[string]string{"purchase_roas": "omni_purchase", "website_purchase_roas": "offsite_conversion.fb_pixel_purchase"}
+
+// encodeRatios returns the list of a field that relates actions to the spend: the
+// costs of each action, or the return on it.
+func (e *metaEncoder) encodeRatios(row Row, field string) (list []any) {
+	spend, _ := row.Values.Get(fact.Spend)
+	kind, isReturn := metaValueRatios[field]
+	of := "actions"
+	switch {
+	case spend == 0:
+		return nil
+	case isReturn:
+		of = "action_values"
+	case field == "cost_per_conversion":
+		of = "conversions"
+	case field != "cost_per_action_type":
+		return nil
+	}
+	for _, item := range e.encodeActions(row, of) {
+		action, _ := item.(map[string]any)
+		text, _ := action["value"].(string)
+		value, err := strconv.ParseFloat(text, 64)
+		if err != nil || value == 0 || isReturn && action["action_type"] != kind {
+			continue
+		}
+		ratio := float64(spend) / million / value
+		if isReturn {
+			ratio = 1 / ratio
+		}
+		list = append(list, map[string]any{"action_type": action["action_type"], "value": strconv.FormatFloat(ratio, 'f', 6, 64)})
 	}
 	return list
 }

@@ -53,8 +53,8 @@ func (c metaCall) writeReport(a *Account, report metaReport, refused *metaError,
 		c.writeError(refused)
 		return
 	}
-	from, limit, second, refused := c.pagePosition(report)
-	if refused == nil && !background && c.Behaves(a, metaCursorLimit) && from.day > report.first+metaFewDays {
+	from, limit, second, refused := c.pagePosition()
+	if refused == nil && !background && c.Behaves(a, metaCursorLimit) && from.period > metaFewDays {
 		refused = metaInvalid("The After Cursor specified exceeds the max limit supported by this endpoint")
 	}
 	if refused != nil {
@@ -65,7 +65,7 @@ func (c metaCall) writeReport(a *Account, report metaReport, refused *metaError,
 	rows, next, more := c.page(a, &report, from, limit)
 	data, e := []any{}, c.newEncoder(a, &report)
 	for _, row := range rows {
-		data = append(data, e.encodeRow(row, row.Date, report.periodEnd(row.Date), report.fields))
+		data = append(data, e.encodeRow(row.Row, row.days, report.fields))
 	}
 	answer := map[string]any{"data": data}
 	if more && limit > 0 {
@@ -82,7 +82,7 @@ func (c metaCall) writeReport(a *Account, report metaReport, refused *metaError,
 		if n, ok := total.Values.Get(fact.Impressions); ok && c.Fault(FaultDriftingTotal) {
 			total.Values.Set(fact.Impressions, n+1)
 		}
-		answer["summary"] = e.encodeRow(total, report.first, report.last, report.summary)
+		answer["summary"] = e.encodeRow(total, metaSpan{report.first, report.last}, report.summary)
 	}
 	c.writeAnswer(answer)
 }
@@ -109,17 +109,14 @@ func (c metaCall) refuseReport(a *Account, r *metaReport, background bool) *meta
 	return nil
 }
 
-// metaPosition is the start of a page: a day and the index of its row.
-type metaPosition struct {
-	day clock.Date
-	row int
-}
+// metaPosition is the start of a page: a period and the index of its row.
+type metaPosition struct{ period, row int }
 
-func (p metaPosition) text() string { return p.day.String() + " " + strconv.Itoa(p.row) }
+func (p metaPosition) text() string { return strconv.Itoa(p.period) + " " + strconv.Itoa(p.row) }
 
 // pagePosition returns the start of the requested page, its length, and whether
 // it follows an empty page.
-func (c metaCall) pagePosition(report metaReport) (from metaPosition, limit int, second bool, refused *metaError) {
+func (c metaCall) pagePosition() (from metaPosition, limit int, second bool, refused *metaError) {
 	limit, refused = c.limit()
 	text, err := readMetaCursor(c.params.Get("after"))
 	if err != nil || refused != nil {
@@ -127,48 +124,59 @@ func (c metaCall) pagePosition(report metaReport) (from metaPosition, limit int,
 	}
 	text, second = strings.CutSuffix(text, metaSecondPage)
 	if text == "" {
-		return metaPosition{report.first, 0}, limit, second, nil
+		return from, limit, second, nil
 	}
-	day, row, _ := strings.Cut(text, " ")
-	from.row, err = strconv.Atoi(row)
-	var ok bool
-	if from.day, ok = clock.ParseDate(day); !ok || err != nil || from.row < 0 {
+	period, row, _ := strings.Cut(text, " ")
+	from.period, err = strconv.Atoi(period)
+	if err == nil {
+		from.row, err = strconv.Atoi(row)
+	}
+	if err != nil || from.period < 0 || from.row < 0 {
 		return from, limit, second, metaBadCursor
 	}
 	return from, limit, second, nil
 }
 
+// metaReportRow is a row with its days.
+type metaReportRow struct {
+	Row
+	days metaSpan
+}
+
 // page returns the rows from a position, and the next position.
-func (c metaCall) page(a *Account, r *metaReport, from metaPosition, limit int) (rows []Row, next metaPosition, more bool) {
+func (c metaCall) page(a *Account, r *metaReport, from metaPosition, limit int) (rows []metaReportRow, next metaPosition, more bool) {
 	if len(r.sort) > 0 {
 		all := c.sortedRows(a, r)
 		end := min(from.row+limit, len(all))
-		return all[min(from.row, end):end], metaPosition{r.first, end}, end < len(all)
+		return all[min(from.row, end):end], metaPosition{0, end}, end < len(all)
 	}
-	for at := from; at.day <= r.last; at = (metaPosition{r.periodEnd(at.day) + 1, 0}) {
-		day := c.periodRows(a, r, at.day)
-		for ; at.row < len(day); at.row++ {
+	periods := r.periods()
+	for at := from; at.period < len(periods); at = (metaPosition{at.period + 1, 0}) {
+		some := c.periodRows(a, r, periods[at.period])
+		for ; at.row < len(some); at.row++ {
 			if len(rows) == limit {
 				return rows, at, true
 			}
-			rows = append(rows, day[at.row])
+			rows = append(rows, metaReportRow{some[at.row], periods[at.period]})
 		}
 	}
-	return rows, metaPosition{r.last + 1, 0}, false
+	return rows, metaPosition{len(periods), 0}, false
 }
 
 // sortedRows returns all rows by the first field of sort. Fields that are not
 // metrics keep the order of days.
-func (c metaCall) sortedRows(a *Account, r *metaReport) (rows []Row) {
-	for day := r.first; day <= r.last; day = r.periodEnd(day) + 1 {
-		rows = append(rows, c.periodRows(a, r, day)...)
+func (c metaCall) sortedRows(a *Account, r *metaReport) (rows []metaReportRow) {
+	for _, days := range r.periods() {
+		for _, row := range c.periodRows(a, r, days) {
+			rows = append(rows, metaReportRow{row, days})
+		}
 	}
 	name, descending := strings.CutSuffix(r.sort[0], "_descending")
 	m, ok := metaScalars[strings.TrimSuffix(name, "_ascending")]
 	if !ok {
 		return rows
 	}
-	slices.SortStableFunc(rows, func(x, y Row) int {
+	slices.SortStableFunc(rows, func(x, y metaReportRow) int {
 		n, _ := x.Values.Get(m)
 		k, _ := y.Values.Get(m)
 		if descending {
@@ -200,25 +208,26 @@ func (c metaCall) totalRow(a *Account, r *metaReport) (total Row) {
 	case mode == "without":
 		whole.filters = slices.DeleteFunc(slices.Clone(r.filters), func(f metaFilter) bool { return f.field == "effective_status" })
 	}
-	for day := r.first; day <= r.last; day++ {
-		for _, row := range c.dayRows(a, &whole, day) {
-			addMetaValues(&total.Values, row.Values)
+	for _, span := range r.spans {
+		for day := span.First; day <= span.Last; day++ {
+			for _, row := range c.dayRows(a, &whole, day) {
+				addMetaValues(&total.Values, row.Values)
+			}
 		}
 	}
 	return total
 }
 
-// periodRows returns the rows that begin on a day.
-func (c metaCall) periodRows(a *Account, r *metaReport, first clock.Date) []Row {
-	last := r.periodEnd(first)
-	if first == last {
-		return c.dayRows(a, r, first)
+// periodRows returns the rows of a period.
+func (c metaCall) periodRows(a *Account, r *metaReport, days metaSpan) []Row {
+	if days.First == days.Last {
+		return c.dayRows(a, r, days.First)
 	}
 	var rows []Row
 	at := map[Row]int{}
-	for day := first; day <= last; day++ {
+	for day := days.First; day <= days.Last; day++ {
 		for _, row := range c.dayRows(a, r, day) {
-			row.Date = first
+			row.Date = days.First
 			addMetaRow(&rows, at, row)
 		}
 	}
@@ -230,7 +239,7 @@ func (c metaCall) dayRows(a *Account, r *metaReport, day clock.Date) []Row {
 	if slices.Contains(r.breakdowns, "impression_device") && c.Behavior(a, metaDeviceOptIn) == "empty" {
 		return nil
 	}
-	return slices.DeleteFunc(c.allDayRows(a, r, day), func(row Row) bool { return !c.keeps(a, r, row) })
+	return slices.DeleteFunc(r.splitParts(a, c.allDayRows(a, r, day)), func(row Row) bool { return !c.keeps(a, r, row) })
 }
 
 func (c metaCall) allDayRows(a *Account, r *metaReport, day clock.Date) []Row {
@@ -287,10 +296,9 @@ func (r *metaReport) reduceRow(row Row) Row {
 	if r.level == "account" {
 		row.Campaign = nil
 	}
-	has := func(name string) bool { return slices.Contains(r.breakdowns, name) }
 	switch {
-	case has("impression_device"):
-	case has("device_platform"):
+	case r.has("impression_device"):
+	case r.has("device_platform"):
 		// Meta's names do not separate tablets from phones.
 		if row.Device == "tablet" {
 			row.Device = "mobile"
@@ -298,10 +306,14 @@ func (r *metaReport) reduceRow(row Row) Row {
 	default:
 		row.Device = ""
 	}
-	if !has("age") {
+	// A region needs its country until rows are split.
+	if !r.has("country") && !r.has(metaRegion) {
+		row.Country = ""
+	}
+	if !r.has("age") {
 		row.AgeRange = ""
 	}
-	if !has("gender") {
+	if !r.has("gender") {
 		row.Gender = ""
 	}
 	return row

@@ -35,7 +35,11 @@ func (c metaCall) writeList(a *Account, n int, item func(i int) any) {
 	for i := first; i < end; i++ {
 		data = append(data, item(i))
 	}
-	c.writeAnswer(map[string]any{"data": data, "paging": c.paging(metaCursor(strconv.Itoa(first)), metaCursor(strconv.Itoa(end)+next), end < n)})
+	answer := map[string]any{"data": data, "paging": c.paging(metaCursor(strconv.Itoa(first)), metaCursor(strconv.Itoa(end)+next), end < n)}
+	if summary := c.params.Get("summary"); summary == "true" || slices.Contains(parseMetaList(summary), "total_count") {
+		answer["summary"] = map[string]any{"total_count": n}
+	}
+	c.writeAnswer(answer)
 }
 
 // metaSecondPage ends cursors after an empty page.
@@ -144,10 +148,12 @@ func (c metaCall) accountNode(a *Account) map[string]any {
 	if c.Behaves(a, metaAccountDenied) {
 		tasks = []string{}
 	}
-	return map[string]any{
+	node := map[string]any{
 		"id": "act_" + a.ID, "account_id": a.ID, "name": a.Name, "account_status": status, "disable_reason": reason, "user_tasks": tasks,
 		"currency": a.Set.Currency, "timezone_name": a.Set.Timezone,
 	}
+	maps.Copy(node, c.accountDetails(a))
+	return node
 }
 
 // metaObjectives maps kinds of campaigns to Meta's objectives.
@@ -176,7 +182,9 @@ func (c metaCall) campaignNode(a *Account, campaign *Campaign) map[string]any {
 	}
 	node := map[string]any{
 		"id": campaign.ID, "account_id": a.ID, "name": campaign.Name, "objective": c.objectiveOf(a, campaign),
-		"status": status, "configured_status": status, "effective_status": effective, "start_time": campaign.Start.String() + "T00:00:00+0000",
+		"status": status, "configured_status": status, "effective_status": effective, "start_time": metaTime(a, campaign.Start),
+		"created_time": metaTime(a, campaign.Start), "updated_time": c.updatedTime(a, campaign), "buying_type": "AUCTION", "bid_strategy": "LOWEST_COST_WITHOUT_CAP",
+		"special_ad_categories": []string{}, "special_ad_category": "NONE", "source_campaign_id": "0", "can_use_spend_cap": true, "smart_promotion_type": "GUIDED_CREATION",
 	}
 	c.addCampaignBudget(node, a, campaign)
 	return node
@@ -196,7 +204,9 @@ func (c metaCall) groupNode(a *Account, g *Group) map[string]any {
 	configured, effective := c.groupStatus(a, g)
 	node := map[string]any{
 		"id": g.ID, "account_id": a.ID, "campaign_id": g.Campaign.ID, "name": g.Name, "status": configured, "configured_status": configured,
-		"effective_status": effective, "targeting": targeting,
+		"effective_status": effective, "targeting": targeting, "billing_event": "IMPRESSIONS", "start_time": metaTime(a, g.Campaign.Start),
+		"created_time": metaTime(a, g.Campaign.Start), "updated_time": c.updatedTime(a, g.Campaign), "source_adset_id": "0", "is_dynamic_creative": false,
+		"attribution_spec": []any{map[string]any{"event_type": "CLICK_THROUGH", "window_days": 7}, map[string]any{"event_type": "VIEW_THROUGH", "window_days": 1}},
 	}
 	c.addGroupBudget(node, a, g)
 	goal, event := c.goalOf(a, g.Campaign)
@@ -211,7 +221,8 @@ func (c metaCall) adNode(a *Account, ad *Ad) map[string]any {
 	configured, effective := c.adStatus(a, ad)
 	return map[string]any{
 		"id": ad.ID, "account_id": a.ID, "campaign_id": ad.Group.Campaign.ID, "adset_id": ad.Group.ID, "name": ad.Name, "status": configured,
-		"configured_status": configured, "effective_status": effective,
+		"configured_status": configured, "effective_status": effective, "created_time": metaTime(a, ad.Group.Campaign.Start),
+		"updated_time": c.updatedTime(a, ad.Group.Campaign), "source_ad_id": "0", "bid_type": "ABSOLUTE_OCPM",
 		"creative": map[string]any{"id": ad.ID + "1", "object_story_spec": map[string]any{
 			"link_data": map[string]any{"link": ad.Link, "message": ad.Text, "name": ad.Headline},
 		}},

@@ -32,10 +32,20 @@ type metaReport struct {
 	fields, summary []string
 	windows, sort   []string
 	filters         []metaFilter
-	first, last     clock.Date
+	// spans are the date ranges, first and last the days of all of them.
+	spans       []metaSpan
+	first, last clock.Date
 	// days is the number of days of a row, 0 for all and -1 for a month.
 	days int
 }
+
+// metaSpan is a date range, or the days of a row.
+type metaSpan struct {
+	First clock.Date `json:"since"`
+	Last  clock.Date `json:"until"`
+}
+
+func (s metaSpan) valid() bool { return s.First <= s.Last }
 
 var metaLevels = map[string]Level{"account": ByAccount, "campaign": ByCampaign, "ad": ByAd}
 
@@ -122,7 +132,7 @@ func (r *metaReport) checkNames(actionBreakdowns []string) *metaError {
 // metaModelBreakdowns are the breakdowns whose metrics the sandbox knows, with
 // their level. All others have one value.
 var metaModelBreakdowns = map[string]Level{
-	"country": ByCountry, "age": ByAgeAndGender, "gender": ByAgeAndGender, "impression_device": ByDevice, "device_platform": ByDevice,
+	"country": ByCountry, metaRegion: ByCountry, "age": ByAgeAndGender, "gender": ByAgeAndGender, "impression_device": ByDevice, "device_platform": ByDevice,
 }
 
 // breakdownLevel returns the level of the breakdowns, false if they have none.
@@ -142,10 +152,24 @@ func (r *metaReport) checkBreakdowns() *metaError {
 			return metaInvalid("breakdowns[0] must be one of the following values: %s is none", name)
 		}
 		if l, known := metaModelBreakdowns[name]; known && l != level {
-			return metaInvalid("Current combination of data breakdown columns (%s) is invalid", strings.Join(r.breakdowns, ", "))
+			return r.badCombination()
 		}
 	}
+	// Placements, regions and hours do not go together.
+	parts := 0
+	for _, used := range []bool{r.has(metaPlatform) || r.has(metaPlacement), r.has(metaRegion), slices.ContainsFunc(metaHours, r.has)} {
+		if used {
+			parts++
+		}
+	}
+	if parts > 1 {
+		return r.badCombination()
+	}
 	return nil
+}
+
+func (r *metaReport) badCombination() *metaError {
+	return metaInvalid("Current combination of data breakdown columns (%s) is invalid", strings.Join(r.breakdowns, ", "))
 }
 
 // metaPresetDays are the presets that end yesterday, by their days.
@@ -192,23 +216,12 @@ func metaPreset(name string, today, oldest clock.Date) (first, last clock.Date, 
 // readDays parses the days of a report and of its rows.
 func (r *metaReport) readDays(today clock.Date, params url.Values) *metaError {
 	oldest := clock.DateIn(today.Time().AddDate(0, -metaMaxMonths, 0), today.Time().Location())
-	if params.Has("time_ranges") {
-		return metaInvalid("time_ranges is not simulated")
+	if refused := r.readSpans(today, oldest, params); refused != nil {
+		return refused
 	}
-	if params.Has("time_range") {
-		var span struct {
-			Since clock.Date `json:"since"`
-			Until clock.Date `json:"until"`
-		}
-		if err := json.Unmarshal([]byte(params.Get("time_range")), &span); err != nil || span.Since > span.Until {
-			return metaInvalid("time_range must be {'since':'YYYY-MM-DD','until':'YYYY-MM-DD'}, the first not after the second")
-		}
-		r.first, r.last = span.Since, span.Until
-	} else {
-		var ok bool
-		if r.first, r.last, ok = metaPreset(params.Get("date_preset"), today, oldest); !ok {
-			return metaInvalid("Param date_preset must be one of the presets of Meta's SDK, such as last_30d")
-		}
+	r.first, r.last = r.spans[0].First, r.spans[0].Last
+	for _, span := range r.spans {
+		r.first, r.last = min(r.first, span.First), max(r.last, span.Last)
 	}
 	if r.first < oldest {
 		return &metaError{Code: 3018, Message: "(#3018) The start date of the time range cannot be beyond 37 months from the current date"}
@@ -227,14 +240,43 @@ func (r *metaReport) readDays(today clock.Date, params url.Values) *metaError {
 	return nil
 }
 
-// periodEnd returns the last day of the row that begins on a day.
-func (r *metaReport) periodEnd(first clock.Date) clock.Date {
+// readSpans parses the date ranges: several, one, or a preset.
+func (r *metaReport) readSpans(today, oldest clock.Date, params url.Values) *metaError {
 	switch {
-	case r.days == 0:
-		return r.last
-	case r.days > 0:
-		return min(r.last, first+clock.Date(r.days)-1)
+	case params.Has("time_ranges"):
+		if err := json.Unmarshal([]byte(params.Get("time_ranges")), &r.spans); err != nil || len(r.spans) == 0 || slices.ContainsFunc(r.spans, func(s metaSpan) bool { return !s.valid() }) {
+			return metaInvalid("time_ranges must be an array of {'since':'YYYY-MM-DD','until':'YYYY-MM-DD'}, each with the first not after the second")
+		}
+	case params.Has("time_range"):
+		r.spans = make([]metaSpan, 1)
+		if err := json.Unmarshal([]byte(params.Get("time_range")), &r.spans[0]); err != nil || !r.spans[0].valid() {
+			return metaInvalid("time_range must be {'since':'YYYY-MM-DD','until':'YYYY-MM-DD'}, the first not after the second")
+		}
+	default:
+		first, last, ok := metaPreset(params.Get("date_preset"), today, oldest)
+		if !ok {
+			return metaInvalid("Param date_preset must be one of the presets of Meta's SDK, such as last_30d")
+		}
+		r.spans = []metaSpan{{first, last}}
 	}
-	year, month, _ := first.Calendar()
-	return min(r.last, clock.MakeDate(year, month+1, 1)-1)
+	return nil
+}
+
+// periods returns the days of rows: the date ranges, cut by the increment.
+func (r *metaReport) periods() (periods []metaSpan) {
+	for _, span := range r.spans {
+		for first := span.First; first <= span.Last; {
+			p := metaSpan{first, span.Last}
+			switch {
+			case r.days > 0:
+				p.Last = min(span.Last, first+clock.Date(r.days)-1)
+			case r.days < 0:
+				year, month, _ := first.Calendar()
+				p.Last = min(span.Last, clock.MakeDate(year, month+1, 1)-1)
+			}
+			periods = append(periods, p)
+			first = p.Last + 1
+		}
+	}
+	return periods
 }

@@ -117,11 +117,20 @@ func writeObjects[T any](c metaCall, a *Account, kind string, all []T, node func
 		c.writeError(metaTooLarge)
 		return
 	}
+	conditions, refused := readMetaConditions(c.params.Get("filtering"))
+	if refused == nil {
+		refused = c.checkFields(metaKinds[kind])
+	}
+	if refused != nil {
+		c.writeError(refused)
+		return
+	}
 	var nodes []map[string]any
 	for _, object := range all {
 		n := node(a, object)
 		status, _ := n["effective_status"].(string)
-		if slices.Contains(asked, status) || len(asked) == 0 && !slices.Contains(metaInherited, status) {
+		hidden := slices.Contains(metaInherited, status) && !slices.ContainsFunc(conditions, func(f metaCondition) bool { return f.names(status) })
+		if (slices.Contains(asked, status) || len(asked) == 0 && !hidden) && metaPasses(conditions, n) {
 			nodes = append(nodes, n)
 		}
 	}

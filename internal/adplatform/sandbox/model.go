@@ -126,7 +126,10 @@ type Row struct {
 	AgeRange string
 	Gender   string
 	Device   string
-	Values   fact.Values
+	// Part is what a platform's API splits rows by that the model does not have,
+	// such as an hour. It is empty in rows of the model.
+	Part   string
+	Values fact.Values
 }
 
 // PlatformAPI is the API of one platform.

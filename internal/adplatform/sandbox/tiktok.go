@@ -276,6 +276,10 @@ func (c *tikTokCall) page(total, most int, item func(i int) map[string]any) (any
 	return map[string]any{"list": shown, "page_info": info}, nil
 }
 
+// isTrue reports whether a parameter is true. TikTok's SDK for Python writes it
+// with a capital letter.
+func (c *tikTokCall) isTrue(name string) bool { return strings.EqualFold(c.query.Get(name), "true") }
+
 func tikTokNumber(text string, otherwise int) (int, error) {
 	if text == "" {
 		return otherwise, nil

@@ -15,6 +15,7 @@ import (
 const (
 	tikTokMaxDays      = 30
 	tikTokMaxTotalDays = 365
+	tikTokMaxHourDays  = 1
 )
 
 // tikTokConflict is TikTok's message for parameters that do not go together.
@@ -90,6 +91,7 @@ func (c *tikTokCall) readDimensions(q *tikTokQuery, own string) *tikTokError {
 		_, single := tikTokSingles[name]
 		switch {
 		case name == "stat_time_day" || name == own:
+		case name == tikTokHour && q.report == "BASIC":
 		case breakdown && q.report == "BASIC" && name != "country_code", single && q.report != "AUDIENCE":
 			return tikTokRefusal(tikTokConflict)
 		case breakdown && (q.data == "AD" || broken && level != q.level):
@@ -107,7 +109,7 @@ func (c *tikTokCall) readDimensions(q *tikTokQuery, own string) *tikTokError {
 // readDays reads the days. A lifetime has no days.
 func (c *tikTokCall) readDays(q *tikTokQuery) *tikTokError {
 	byDay := slices.Contains(q.dimensions, "stat_time_day")
-	if c.query.Get("query_lifetime") == "true" {
+	if c.isTrue("query_lifetime") {
 		if byDay || q.report != "BASIC" {
 			return tikTokRefusal("Breakdown by time or audience is not supported when querying for lifetime metrics.")
 		}
@@ -115,7 +117,10 @@ func (c *tikTokCall) readDays(q *tikTokQuery) *tikTokError {
 		return nil
 	}
 	most := clock.Date(tikTokMaxTotalDays)
-	if byDay {
+	switch {
+	case slices.Contains(q.dimensions, tikTokHour):
+		most = tikTokMaxHourDays
+	case byDay:
 		most = tikTokMaxDays
 	}
 	first, ok := clock.ParseDate(c.query.Get("start_date"))
@@ -156,7 +161,7 @@ func (c *tikTokCall) report() (any, *tikTokError) {
 	answer, refused := c.page(len(rows), 1000, func(i int) map[string]any {
 		return map[string]any{"dimensions": c.cellTexts(&rows[i], q.dimensions), "metrics": c.cellTexts(&rows[i], q.metrics)}
 	})
-	if whole, ok := answer.(map[string]any); ok && c.query.Get("enable_total_metrics") == "true" && q.report == "BASIC" {
+	if whole, ok := answer.(map[string]any); ok && c.isTrue("enable_total_metrics") && q.report == "BASIC" {
 		whole["total_metrics"] = c.cellTexts(c.totalRow(rows), q.metrics)
 	}
 	return answer, refused
@@ -214,22 +219,35 @@ func (c *tikTokCall) reportRows(q *tikTokQuery, part *Account) []Row {
 		if level != q.level {
 			row.Group, row.Ad = nil, nil
 		}
-		key := ""
-		// Rows without an ad have no ad group, in every campaign.
-		if row.Campaign != nil && slices.Contains(q.dimensions, "adgroup_id") {
-			key = row.Campaign.ID
+		for _, row := range q.splitHours(part, row) {
+			key := ""
+			// Rows without an ad have no ad group, in every campaign.
+			if row.Campaign != nil && slices.Contains(q.dimensions, "adgroup_id") {
+				key = row.Campaign.ID
+			}
+			for _, name := range q.dimensions {
+				key += "|" + c.cellText(&row, name)
+			}
+			if i, known := at[key]; known {
+				rows[i].Values = addValues(rows[i].Values, row.Values)
+				continue
+			}
+			at[key] = len(rows)
+			rows = append(rows, row)
 		}
-		for _, name := range q.dimensions {
-			key += "|" + c.cellText(&row, name)
-		}
-		if i, known := at[key]; known {
-			rows[i].Values = addValues(rows[i].Values, row.Values)
-			continue
-		}
-		at[key] = len(rows)
-		rows = append(rows, row)
 	}
 	return rows
+}
+
+// tikTokHour is the dimension of hours.
+const tikTokHour = "stat_time_hour"
+
+// splitHours splits a row by hours, if the report is by hours.
+func (q *tikTokQuery) splitHours(a *Account, row Row) []Row {
+	if !slices.Contains(q.dimensions, tikTokHour) {
+		return []Row{row}
+	}
+	return splitByShares(a, row, hourShares)
 }
 
 // rowShown reports whether conditions on groups and ads, and the largest number
@@ -337,6 +355,8 @@ func (c *tikTokCall) cellText(row *Row, name string) string {
 	switch name {
 	case "stat_time_day":
 		text = row.Date.String() + " 00:00:00"
+	case tikTokHour:
+		text = row.Date.String() + " " + row.Part
 	case "country_code":
 		text = row.Country
 	case "age":
