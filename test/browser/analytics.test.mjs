@@ -17,7 +17,7 @@ async function whole(page) {
 }
 
 describe("every way", { concurrency: true }, () => {
-  test("each built-in query follows each other one", { timeout: 300_000 }, async () => {
+  test("each built-in query follows each other one", async () => {
     const page = await signedIn();
     await visit(page, "/analytics");
     const links = await starters(page).evaluateAll((list) => list.map((a) => [a.textContent, a.getAttribute("href")]));
@@ -43,7 +43,7 @@ describe("every way", { concurrency: true }, () => {
     faultless(page, "all pairs");
   });
 
-  test("each granularity follows each other one", { timeout: 300_000 }, async () => {
+  test("each granularity follows each other one", async () => {
     const page = await signedIn();
     await visit(page, "/analytics");
     for (const start of ["Campaign efficiency", "This month vs last year"]) {

@@ -47,7 +47,7 @@ const bounded = async () => {
   assert.ok(n > 0 && n <= most, `got ${n} rows in the page want 1 to ${most}`);
 };
 
-test("the list scrolls to its end", { timeout: 300_000 }, async () => {
+test("the list scrolls to its end", async () => {
   await visit(page, "/campaigns");
   await bounded();
   await rows.first().hover();
