@@ -175,6 +175,7 @@ func (s *Service) enter(ctx context.Context, c *Connection, ring PlatformCredent
 	if err := s.sealCredentials(c, ring); err != nil {
 		return err
 	}
+	ch.Grants = s.grantHashes(ring)
 	c.ScopesMissing = s.missing(c)
 	c.StatusReason = c.listingReason(ch.At)
 	c.Status, c.AuthorizationURL, c.ReauthURL = StatusConnected, nil, nil

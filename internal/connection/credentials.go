@@ -30,6 +30,7 @@ type sealedForm struct {
 	Scopes           []string       `json:"scopes,omitzero"`
 	ClientID         string         `json:"client_id,omitzero"`
 	ClientSecret     string         `json:"client_secret,omitzero"`
+	Grant            string         `json:"grant,omitzero"`
 }
 
 // ErrNoVault says that credentials cannot be stored.
@@ -44,7 +45,7 @@ func (s *Service) sealCredentials(c *Connection, ring PlatformCredentials) error
 	list := map[string]sealedForm{}
 	for platform, k := range ring {
 		list[platform] = sealedForm{
-			k.Access.Reveal(), k.Refresh.Reveal(), k.IssuedAt, k.ExpiresAt, k.RefreshExpiresAt, k.Scopes, k.App.ID, k.App.Secret.Reveal(),
+			k.Access.Reveal(), k.Refresh.Reveal(), k.IssuedAt, k.ExpiresAt, k.RefreshExpiresAt, k.Scopes, k.App.ID, k.App.Secret.Reveal(), k.Grant,
 		}
 	}
 	text, err := json.Marshal(list, json.Deterministic(true))
@@ -104,6 +105,7 @@ func (s *Service) unsealCredentials(c *Connection) (PlatformCredentials, error) 
 		ring[platform] = Credentials{
 			Access: secret.New(k.Access), Refresh: secret.New(k.Refresh), IssuedAt: k.IssuedAt, ExpiresAt: k.ExpiresAt,
 			RefreshExpiresAt: k.RefreshExpiresAt, Scopes: k.Scopes, App: OAuthClient{ID: k.ClientID, Secret: secret.New(k.ClientSecret)},
+			Grant: k.Grant,
 		}
 	}
 	return ring, nil
@@ -207,7 +209,7 @@ func (s *Service) refresh(ctx context.Context, c *Connection, platform string, k
 	if len(fresh.Scopes) == 0 {
 		fresh.Scopes = k.Scopes
 	}
-	fresh.App = k.App
+	fresh.App, fresh.Grant = k.App, k.Grant
 	return fresh, nil
 }
 
@@ -257,7 +259,7 @@ func (s *Service) Rewrap(ctx context.Context, workspace ident.ID, rewrap func(se
 	}
 	for _, c := range all {
 		moved := false
-		_, err = s.change(ctx, record.Cause{Workspace: workspace, Actor: record.System}, c.ID, record.Match{}, func(c *Connection, _ *Change) error {
+		_, err = s.change(ctx, record.Cause{Workspace: workspace, Actor: record.System}, c.ID, record.Match{}, func(c *Connection, ch *Change) error {
 			if c.Private.Sealed == "" {
 				return errSame
 			}
@@ -266,6 +268,10 @@ func (s *Service) Rewrap(ctx context.Context, workspace ident.ID, rewrap func(se
 				return cmp.Or(err, errSame)
 			}
 			c.Private.Sealed, moved = sealed, true
+			// The hashes of grants depend on the master key too.
+			if ring, err := s.unsealCredentials(c); err == nil {
+				ch.Grants = s.grantHashes(ring)
+			}
 			return nil
 		})
 		if err != nil {

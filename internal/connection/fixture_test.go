@@ -71,6 +71,8 @@ type platformFaults struct {
 	// forgets makes the client accept states without writing them.
 	forgets bool
 	refresh func(platform string) (*connection.Credentials, error)
+	// exchanged is called after the client has traded a code.
+	exchanged func()
 }
 
 func (c *platformFaults) Client(platform string, sandbox bool) (connection.Client, bool) {
@@ -137,6 +139,14 @@ func (c *faultyClient) Entities(ctx context.Context, k connection.Credentials, a
 		c.faults.entities()
 	}
 	return found, err
+}
+
+func (c *faultyClient) Exchange(ctx context.Context, a connection.OAuthClient, g connection.Grant, code string) (connection.Credentials, error) {
+	k, err := c.Grantor.Exchange(ctx, a, g, code)
+	if c.faults.exchanged != nil {
+		c.faults.exchanged()
+	}
+	return k, err
 }
 
 func (c *faultyClient) Refresh(ctx context.Context, a connection.OAuthClient, k connection.Credentials) (connection.Credentials, error) {

@@ -43,7 +43,8 @@ type Grantor interface {
 	// Refresh returns credentials that live on. What the platform does not
 	// give anew is as before.
 	Refresh(ctx context.Context, a OAuthClient, c Credentials) (Credentials, error)
-	// Revoke gives the access back. It is right to call it twice.
+	// Revoke gives the access back. It may end everything that has the Grant of
+	// the credentials. It is right to call it twice.
 	Revoke(ctx context.Context, a OAuthClient, c Credentials) error
 }
 
@@ -70,6 +71,10 @@ type Credentials struct {
 	// for never.
 	ExpiresAt, RefreshExpiresAt *clock.Instant
 	Scopes                      []string
+	// Grant names what a revocation ends: all tokens that have the same one,
+	// of every connection. Exchange sets it. It is empty if it is not known,
+	// and for credentials that a caller brought; these are never revoked.
+	Grant string
 	// App is needed where a platform wants it with every call.
 	App OAuthClient
 }

@@ -51,8 +51,23 @@ func (c *Client) Exchange(ctx context.Context, a connection.OAuthClient, g conne
 			return connection.Credentials{}, err
 		}
 	}
-	long.Scopes, err = c.grantedScopes(ctx, long)
+	if long.Scopes, err = c.grantedScopes(ctx, long); err != nil {
+		return long, err
+	}
+	long.Grant, err = c.grantName(ctx, a, long)
 	return long, err
+}
+
+// grantName names what a revocation ends: everything that a person or a system
+// user has granted to the app.
+func (c *Client) grantName(ctx context.Context, a connection.OAuthClient, cred connection.Credentials) (string, error) {
+	var me struct {
+		ID string `json:"id"`
+	}
+	if err := c.call(ctx, cred, transport.Call{Method: http.MethodGet, Path: "/me", Query: url.Values{"fields": {"id"}}}, &me); err != nil || me.ID == "" {
+		return "", err
+	}
+	return "meta/" + a.ID + "/" + me.ID, nil
 }
 
 // grantedScopes returns the scopes that the person has granted.
@@ -108,7 +123,8 @@ func (c *Client) requestToken(ctx context.Context, a connection.OAuthClient, for
 	return cred, nil
 }
 
-// Revoke implements connection.Grantor.
+// Revoke implements connection.Grantor. It takes all permissions of the app
+// back, with all tokens of the same person.
 func (c *Client) Revoke(ctx context.Context, _ connection.OAuthClient, cred connection.Credentials) error {
 	err := c.call(ctx, cred, transport.Call{Method: http.MethodDelete, Path: "/me/permissions"}, nil)
 	if err == nil {

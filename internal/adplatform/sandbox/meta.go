@@ -110,7 +110,7 @@ func (c metaCall) serveConsent() {
 		return
 	}
 	query := back.Query()
-	query.Set("code", c.Code())
+	query.Set("code", c.Code(newConsent(c.params, c.params.Get("client_id"), c.params.Get("scope"))))
 	query.Set("state", c.params.Get("state"))
 	back.RawQuery = query.Encode()
 	http.Redirect(c.w, c.r, back.String(), http.StatusFound)
@@ -223,7 +223,7 @@ func (c metaCall) refuseAccess(a *Account, id, edge string) *metaError {
 func (c metaCall) serveMe(a *Account, edge, access string) {
 	switch c.r.Method + " " + edge {
 	case "GET ":
-		c.writeAnswer(c.selectFields(map[string]any{"id": a.ID + "5", "name": shopName}, "name"))
+		c.writeAnswer(c.selectFields(map[string]any{"id": cmp.Or(c.Person(access), a.ID+"5"), "name": shopName}, "name"))
 	case "GET adaccounts":
 		if c.Behaves(a, metaFieldPermission) && slices.Contains(metaFields(c.params.Get("fields")), "user_tasks") {
 			c.writeError(&metaError{Status: http.StatusForbidden, Code: 200, Message: "(#200) Permissions error"})
