@@ -71,6 +71,8 @@ type platformFaults struct {
 	// forgets makes the client accept states without writing them.
 	forgets bool
 	refresh func(platform string) (*connection.Credentials, error)
+	// configuration is that of the OAuth client for Meta.
+	configuration string
 	// exchanged is called after the client has traded a code.
 	exchanged func()
 }
@@ -78,6 +80,14 @@ type platformFaults struct {
 func (c *platformFaults) Client(platform string, sandbox bool) (connection.Client, bool) {
 	client, ok := c.PlatformRegistry.Client(platform, sandbox)
 	return &faultyClient{client, client.(connection.Grantor), c, platform}, ok
+}
+
+func (c *platformFaults) App(platform string) (connection.OAuthClient, bool) {
+	a, ok := c.PlatformRegistry.App(platform)
+	if platform == connection.PlatformMetaAds {
+		a.Configuration = c.configuration
+	}
+	return a, ok
 }
 
 type faultyClient struct {

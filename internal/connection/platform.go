@@ -52,6 +52,9 @@ type Grantor interface {
 type OAuthClient struct {
 	ID     string
 	Secret secret.Text
+	// Configuration is the id of a saved set of permissions that Meta asks
+	// people for instead of scopes, empty without one.
+	Configuration string
 }
 
 // Grant is what belongs to one granting of access.

@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,15 +16,20 @@ import (
 	"fanfare/internal/secret"
 )
 
-// AuthorizeURL implements connection.Grantor.
+// AuthorizeURL implements connection.Grantor. With a configuration of Facebook
+// Login for Business, the permissions, the assets and the kind of token are
+// those of the configuration, and the address has no scope.
 func (c *Client) AuthorizeURL(a connection.OAuthClient, g connection.Grant) string {
-	about := c.About()
-	scopes := about.Scopes
-	if g.Write {
-		scopes = append(scopes, about.WriteScopes...)
-	}
-	query := url.Values{
-		"client_id": {a.ID}, "redirect_uri": {g.Redirect}, "state": {g.State}, "response_type": {"code"}, "scope": {strings.Join(scopes, ",")},
+	query := url.Values{"client_id": {a.ID}, "redirect_uri": {g.Redirect}, "state": {g.State}, "response_type": {"code"}}
+	if a.Configuration != "" {
+		query.Set("config_id", a.Configuration)
+	} else {
+		about := c.About()
+		scopes := about.Scopes
+		if g.Write {
+			scopes = slices.Concat(scopes, about.WriteScopes)
+		}
+		query.Set("scope", strings.Join(scopes, ","))
 	}
 	if g.Verifier != "" {
 		sum := sha256.Sum256([]byte(g.Verifier))
@@ -51,7 +57,10 @@ func (c *Client) Exchange(ctx context.Context, a connection.OAuthClient, g conne
 			return connection.Credentials{}, err
 		}
 	}
-	if long.Scopes, err = c.grantedScopes(ctx, long); err != nil {
+	long.Scopes, err = c.grantedScopes(ctx, long)
+	// A system user has its permissions from the configuration. Meta does not
+	// document that it lists them, so they are unknown if it does not.
+	if class := connection.ClassOf(err); err != nil && (long.ExpiresAt != nil || class != connection.Refused && class != connection.Forbidden && class != connection.Gone) {
 		return long, err
 	}
 	long.Grant, err = c.grantName(ctx, a, long)

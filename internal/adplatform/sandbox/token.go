@@ -70,6 +70,9 @@ type Consent struct {
 	Client string `json:"c,omitzero"`
 	// Scope is the scope that the app asked for, as it wrote it.
 	Scope string `json:"x,omitzero"`
+	// System says that the tokens are those of a system user at Meta. They do
+	// not expire and cannot be exchanged.
+	System bool `json:"y,omitzero"`
 }
 
 // defaultPerson is who grants access unless the consent names another person.
@@ -80,7 +83,7 @@ const defaultPerson = "100200300400500600700"
 // Choice: consent is given without a page to sign in on, so the parameter
 // sandbox_person says who gives it.
 func newConsent(query url.Values, client, scope string) Consent {
-	return Consent{cmp.Or(query.Get("sandbox_person"), defaultPerson), client, scope}
+	return Consent{Person: cmp.Or(query.Get("sandbox_person"), defaultPerson), Client: client, Scope: scope}
 }
 
 // grantee names the person and the app of a token, empty if a revocation ends
@@ -164,6 +167,9 @@ func (s *Server) issueTokens(issuer string, w AccountSet, grant int64, agreed Co
 // c, because the consent does.
 func (s *Server) renewTokens(c claims, keep string, now time.Time) Tokens {
 	life := tokenLifetimes[c.Issuer]
+	if c.System {
+		life.access = 0
+	}
 	t := Tokens{AccessLifetime: life.access, Consent: c.Consent}
 	if life.refreshes {
 		t.Refresh = keep
