@@ -69,7 +69,9 @@ type Grant struct {
 // Credentials open a platform.
 type Credentials struct {
 	Access, Refresh secret.Text
-	IssuedAt        clock.Instant
+	// ServiceAccount is what Access is got with, nil unless a caller brought one.
+	ServiceAccount *ServiceAccount
+	IssuedAt       clock.Instant
 	// ExpiresAt is the end of Access, RefreshExpiresAt that of Refresh; nil
 	// for never.
 	ExpiresAt, RefreshExpiresAt *clock.Instant

@@ -1,6 +1,7 @@
 package connection
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -241,7 +242,7 @@ func (s *Service) ended(ctx context.Context, used *Connection, why error) error 
 		reason := runError(why)
 		ch.Events = append(ch.Events, record.Event{Type: "connection.reauth_required", Previous: map[string]any{"status": c.Status}})
 		c.Status, c.Sync.LastError, c.Sync.NextRunAt = StatusReauthRequired, reason, nil
-		c.StatusReason = &Reason{Code: reason.Code, Message: reason.Message, Since: ch.At, Remediation: some("Grant access anew.")}
+		c.StatusReason = &Reason{Code: reason.Code, Message: reason.Message, Since: ch.At, Remediation: some(cmp.Or(namedRemedy(why), "Grant access anew."))}
 		url := s.PublicURL + "/connections/" + string(c.ID)
 		c.ReauthURL = &url
 		return s.stop(ctx, c, ch)

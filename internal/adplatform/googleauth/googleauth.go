@@ -31,8 +31,10 @@ const (
 type Grantor struct {
 	consent string
 	scope   string
-	now     func() time.Time
-	tokens  *transport.Transport
+	// audience is the address of the token endpoint, as assertions name it.
+	audience string
+	now      func() time.Time
+	tokens   *transport.Transport
 }
 
 // New returns the grantor for a scope. With a base URL, Google's hosts are
@@ -44,6 +46,7 @@ func New(o transport.Options, scope string) *Grantor {
 	} else {
 		o.Base = tokenHost
 	}
+	g.audience = o.Base + "/token"
 	o.Name += "/token"
 	o.ReadError = readTokenError
 	g.tokens = transport.New(o)
@@ -119,6 +122,9 @@ func (g *Grantor) Exchange(ctx context.Context, a connection.OAuthClient, grant 
 
 // Refresh implements connection.Grantor.
 func (g *Grantor) Refresh(ctx context.Context, a connection.OAuthClient, c connection.Credentials) (connection.Credentials, error) {
+	if c.ServiceAccount != nil {
+		return g.requestByKey(ctx, c)
+	}
 	if c.Refresh.Empty() {
 		return c, &connection.Error{Class: connection.Revoked, Code: "no_refresh_token", Message: "There is no refresh token: grant access anew."}
 	}

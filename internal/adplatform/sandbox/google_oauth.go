@@ -68,6 +68,10 @@ func googleConsent(s *Call, w http.ResponseWriter, r *http.Request) {
 }
 
 func googleToken(s *Call, w http.ResponseWriter, r *http.Request, scope string) {
+	if r.PostFormValue("grant_type") == assertionGrant {
+		googleAssertion(s, w, r, scope)
+		return
+	}
 	if r.PostFormValue("client_id") == "" || r.PostFormValue("client_secret") == "" {
 		writeOAuthError(w, "invalid_client", "The OAuth client was not found.")
 		return

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -206,12 +207,7 @@ type AccountTokens struct {
 // currency or time zone is that of the sandbox's own account set. The accounts of
 // a set are always the same; the tokens are new, and of a person of their own.
 func (s *Server) Grant(w AccountSet) (map[string]AccountTokens, error) {
-	if w.Currency == "" {
-		w.Currency = s.own.Currency
-	}
-	if w.Timezone == "" {
-		w.Timezone = s.own.Timezone
-	}
+	w = s.complete(w)
 	if _, err := s.registerSet(w); err != nil {
 		return nil, err
 	}
@@ -230,6 +226,13 @@ func (s *Server) Grant(w AccountSet) (map[string]AccountTokens, error) {
 		opened[d.Platform()] = access
 	}
 	return opened, s.state.flush()
+}
+
+// complete sets an unset currency or time zone to that of the sandbox's own
+// account set.
+func (s *Server) complete(w AccountSet) AccountSet {
+	w.Currency, w.Timezone = cmp.Or(w.Currency, s.own.Currency), cmp.Or(w.Timezone, s.own.Timezone)
+	return w
 }
 
 // Address is the URL of a simulated platform and the account of the sandbox's

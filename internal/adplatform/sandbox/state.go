@@ -41,6 +41,8 @@ type storedState struct {
 	// Grantees are the revoked grants of a person to an app, with the serial of
 	// the last token that the revocation ended.
 	Grantees map[string]int64 `json:"grantees,omitzero"`
+	// ServiceKeys are the keys of Google service accounts, by id.
+	ServiceKeys map[string]servicePublicKey `json:"service_keys,omitzero"`
 }
 
 // runChange is the start or pause of a campaign on a day.
