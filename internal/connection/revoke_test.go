@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"fanfare/internal/adplatform/registry"
 	"fanfare/internal/adplatform/sandbox"
 	"fanfare/internal/connection"
 	"fanfare/internal/ident"
@@ -154,6 +155,35 @@ func TestBroughtIsKept(t *testing.T) {
 	p := s.grantedBy(s.Workspace, "google_ads", "7001")
 	s.reconnect(map[string]any{"credentials": map[string]string{"access_token": granted["google_ads"].AccessToken}}).OK()
 	want(t, "after a reconnect", []any{"access_kept", 0}, []any{s.leave(p), s.revocations()})
+}
+
+// TestRevokeAfterRotation changes the master key while two workspaces use a
+// grant: both are still found, before and after their hashes are rewritten.
+func TestRevokeAfterRotation(t *testing.T) {
+	t.Parallel()
+	s := newSyncFixture(t)
+	here := s.Workspace
+	other, _, _ := s.AddWorkspace("agency@example.com")
+	first, second, third := s.grantedBy(here, "meta_ads", "7001"), s.grantedBy(other, "meta_ads", "7001"), s.grantedBy(other, "meta_ads", "7002")
+	ring := s.connections.Vault.(registry.Vault).Ring
+	old := ring.Active()
+	_, err := ring.Add()
+	s.must(err)
+	rewrap := func(workspace ident.ID, n int) {
+		t.Helper()
+		moved, err := s.connections.Rewrap(t.Context(), workspace, ring.Rewrap)
+		s.must(err)
+		want(t, "rewrapped", n, moved)
+	}
+	rewrap(here, 1)
+	want(t, "one hash of each key", []any{"access_in_use", 0}, []any{s.leave(first), s.revocations()})
+	fourth := s.grantedBy(here, "meta_ads", "7001")
+	want(t, "and the other way", []any{"access_in_use", 0}, []any{s.leave(second), s.revocations()})
+	rewrap(other, 1)
+	s.must(ring.Drop(old))
+	fifth := s.grantedBy(here, "meta_ads", "7002")
+	want(t, "without the old key", []any{"access_in_use", 0}, []any{s.leave(third), s.revocations()})
+	want(t, "the last", []any{"", "", 2}, []any{s.leave(fourth), s.leave(fifth), s.revocations()})
 }
 
 // TestRevokeRaces connects and disconnects at the same time.

@@ -30,6 +30,7 @@ const (
 	maxEmail      = 320
 	maxKeyID      = 200
 	maxPrivateKey = 16 << 10
+	maxUnused     = 2 << 10
 	// minKeyBits is the least length of a key that is taken.
 	minKeyBits = 2048
 )
@@ -54,10 +55,12 @@ func (a *ServiceAccount) Key() (*rsa.PrivateKey, error) {
 	return key, nil
 }
 
-// readServiceAccount reads the key file of a service account. Of its members
-// only those are read that are needed: a later file may have others. The address
-// of the token endpoint is not: a caller must not choose where the server
-// connects to.
+// unusedKeyMembers are the members of a key file that are not needed. The
+// address of the token endpoint is one of them: a caller must not choose where
+// the server connects to.
+var unusedKeyMembers = []string{"project_id", "client_id", "auth_uri", "token_uri", "auth_provider_x509_cert_url", "client_x509_cert_url", "universe_domain"}
+
+// readServiceAccount reads the key file of a service account.
 func readServiceAccount(n *body.Reader) *ServiceAccount {
 	a := &ServiceAccount{}
 	n.Choice("type", body.Required, []string{"service_account"})
@@ -72,6 +75,10 @@ func readServiceAccount(n *body.Reader) *ServiceAccount {
 			n.Bad(n.At("private_key"), "invalid_value", "is "+err.Error()+". Send the key file as Google has created it.", nil)
 		}
 	}
+	for _, name := range unusedKeyMembers {
+		n.Text(name, body.Optional, 0, maxUnused)
+	}
+	n.Done()
 	return a
 }
 
