@@ -222,7 +222,17 @@ func oauthApps(list map[string]string) (map[string]connection.OAuthClient, error
 		if !ok || id == "" || key == "" {
 			return nil, fmt.Errorf("oauth: the client of %s must be ID:SECRET", platform)
 		}
-		apps[platform] = connection.OAuthClient{ID: id, Secret: secret.New(key)}
+		app := connection.OAuthClient{ID: id}
+		if platform == connection.PlatformMetaAds {
+			// Secrets of other platforms may have a colon; those of Meta are
+			// hexadecimal.
+			key, app.Configuration, _ = strings.Cut(key, ":")
+			if key == "" || strings.Trim(app.Configuration, "0123456789") != "" {
+				return nil, fmt.Errorf("oauth: the client of %s must be ID:SECRET or ID:SECRET:CONFIG_ID, where CONFIG_ID is the number of a Facebook Login for Business configuration", platform)
+			}
+		}
+		app.Secret = secret.New(key)
+		apps[platform] = app
 	}
 	return apps, nil
 }

@@ -80,7 +80,7 @@ func (s *Settings) Bind(f *pflag.FlagSet) {
 	f.StringVar(&s.Assets, "assets", "", "folder or s3://bucket/prefix for uploaded and generated images, the same for all nodes (default is assets in the data folder)")
 	f.StringVar(&s.MasterKey, "master-key", "", "file of the master key, which encrypts stored secrets; created if missing (default is master.key in the data folder)")
 	f.StringVar(&s.PublicURL, "public-url", "", "address of the server for browsers, in links and OAuth redirects (default is https://localhost and the port)")
-	f.StringSliceVar(&s.OAuth, "oauth", nil, "OAuth clients at ad platforms, as a platform=ID:SECRET list; set it in the environment to hide the secrets")
+	f.StringSliceVar(&s.OAuth, "oauth", nil, "OAuth clients at ad platforms, as a platform=ID:SECRET list, for meta_ads optionally ID:SECRET:CONFIG_ID; set it in the environment to hide the secrets")
 	f.StringSliceVar(&s.PlatformCalls, "platform-calls", nil, "calls a day that ad platforms allow your OAuth clients, as a platform=NUMBER list (default is no limit but the platforms' own)")
 	f.StringSliceVar(&s.PlatformURLs, "platform-urls", nil, "other API addresses of ad platforms, as a platform=URL list")
 	f.StringVar(&s.Sandbox, "sandbox", "", "address of a standalone sandbox for sandbox connections (default is the one in the server)")

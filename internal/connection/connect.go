@@ -33,6 +33,8 @@ type Spec struct {
 type Given struct {
 	Access, Refresh, ClientSecret secret.Text
 	ClientID                      string
+	// ServiceAccount is given instead of all others, nil without one.
+	ServiceAccount *ServiceAccount
 }
 
 // Create connects a platform. One that needs a person is pending until that
@@ -111,8 +113,14 @@ func (g *Given) problems(platform string) []fault.Detail {
 	switch {
 	case platform == PlatformSandbox:
 		return []fault.Detail{{Field: "credentials", Code: "incompatible_fields", Message: "credentials are not for a sandbox; leave them out."}}
+	case g.ServiceAccount != nil:
+		return g.serviceAccountProblems(platform)
 	case g.Access.Empty() && g.Refresh.Empty():
-		return []fault.Detail{{Field: "credentials", Code: "required", Message: "credentials needs access_token or refresh_token."}}
+		message := "credentials needs access_token or refresh_token."
+		if slices.Contains(serviceAccountPlatforms, platform) {
+			message = "credentials needs access_token, refresh_token or service_account."
+		}
+		return []fault.Detail{{Field: "credentials", Code: "required", Message: message}}
 	case (g.ClientID == "") != g.ClientSecret.Empty():
 		return []fault.Detail{{Field: "credentials", Code: "incompatible_fields", Message: "credentials needs both client_id and client_secret, or none of them."}}
 	}
@@ -154,7 +162,10 @@ func (s *Service) admit(ctx context.Context, c *Connection, given *Given, defaul
 		}
 		return s.enter(ctx, c, ring, ch)
 	case given != nil:
-		k := Credentials{Access: given.Access, Refresh: given.Refresh, IssuedAt: ch.At, App: OAuthClient{ID: given.ClientID, Secret: given.ClientSecret}}
+		k := Credentials{
+			Access: given.Access, Refresh: given.Refresh, ServiceAccount: given.ServiceAccount, IssuedAt: ch.At,
+			App: OAuthClient{ID: given.ClientID, Secret: given.ClientSecret},
+		}
 		if k.Access.Empty() {
 			var err error
 			if k, err = s.refresh(ctx, c, c.Platform, k); err != nil {
@@ -175,6 +186,7 @@ func (s *Service) enter(ctx context.Context, c *Connection, ring PlatformCredent
 	if err := s.sealCredentials(c, ring); err != nil {
 		return err
 	}
+	ch.Grants = s.grantHashes(ring)
 	c.ScopesMissing = s.missing(c)
 	c.StatusReason = c.listingReason(ch.At)
 	c.Status, c.AuthorizationURL, c.ReauthURL = StatusConnected, nil, nil

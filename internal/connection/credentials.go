@@ -30,6 +30,15 @@ type sealedForm struct {
 	Scopes           []string       `json:"scopes,omitzero"`
 	ClientID         string         `json:"client_id,omitzero"`
 	ClientSecret     string         `json:"client_secret,omitzero"`
+	Grant            string         `json:"grant,omitzero"`
+	ServiceAccount   *sealedAccount `json:"service_account,omitzero"`
+}
+
+// sealedAccount is the JSON of a service account before it is sealed.
+type sealedAccount struct {
+	Email      string `json:"email"`
+	KeyID      string `json:"key_id,omitzero"`
+	PrivateKey string `json:"private_key"`
 }
 
 // ErrNoVault says that credentials cannot be stored.
@@ -43,9 +52,14 @@ func (s *Service) sealCredentials(c *Connection, ring PlatformCredentials) error
 	}
 	list := map[string]sealedForm{}
 	for platform, k := range ring {
-		list[platform] = sealedForm{
-			k.Access.Reveal(), k.Refresh.Reveal(), k.IssuedAt, k.ExpiresAt, k.RefreshExpiresAt, k.Scopes, k.App.ID, k.App.Secret.Reveal(),
+		form := sealedForm{
+			Access: k.Access.Reveal(), Refresh: k.Refresh.Reveal(), IssuedAt: k.IssuedAt, ExpiresAt: k.ExpiresAt, RefreshExpiresAt: k.RefreshExpiresAt,
+			Scopes: k.Scopes, ClientID: k.App.ID, ClientSecret: k.App.Secret.Reveal(), Grant: k.Grant,
 		}
+		if a := k.ServiceAccount; a != nil {
+			form.ServiceAccount = &sealedAccount{a.Email, a.KeyID, a.PrivateKey.Reveal()}
+		}
+		list[platform] = form
 	}
 	text, err := json.Marshal(list, json.Deterministic(true))
 	if err != nil {
@@ -77,11 +91,17 @@ func (s *Service) sealCredentials(c *Connection, ring PlatformCredentials) error
 // expires, or the access token if there is no refresh token. Nil means never, or
 // unknown.
 func (k *Credentials) end() *clock.Instant {
-	if !k.Refresh.Empty() {
+	switch {
+	case k.ServiceAccount != nil:
+		return nil
+	case !k.Refresh.Empty():
 		return k.RefreshExpiresAt
 	}
 	return k.ExpiresAt
 }
+
+// renewable reports whether there is something to get another access token with.
+func (k *Credentials) renewable() bool { return !k.Refresh.Empty() || k.ServiceAccount != nil }
 
 // unsealCredentials returns the credentials of a connection.
 func (s *Service) unsealCredentials(c *Connection) (PlatformCredentials, error) {
@@ -101,10 +121,15 @@ func (s *Service) unsealCredentials(c *Connection) (PlatformCredentials, error) 
 	}
 	ring := PlatformCredentials{}
 	for platform, k := range list {
-		ring[platform] = Credentials{
+		open := Credentials{
 			Access: secret.New(k.Access), Refresh: secret.New(k.Refresh), IssuedAt: k.IssuedAt, ExpiresAt: k.ExpiresAt,
 			RefreshExpiresAt: k.RefreshExpiresAt, Scopes: k.Scopes, App: OAuthClient{ID: k.ClientID, Secret: secret.New(k.ClientSecret)},
+			Grant: k.Grant,
 		}
+		if a := k.ServiceAccount; a != nil {
+			open.ServiceAccount = &ServiceAccount{a.Email, a.KeyID, secret.New(a.PrivateKey)}
+		}
+		ring[platform] = open
 	}
 	return ring, nil
 }
@@ -169,7 +194,7 @@ func (r PlatformCredentials) due(now clock.Instant) bool {
 // are used up to their end where the platform has none at the moment.
 func (s *Service) renew(ctx context.Context, c *Connection, platform string, k Credentials, force bool) (*Credentials, error) {
 	now := clock.At(s.now())
-	if !force && !k.due(now) || k.ExpiresAt == nil && k.Refresh.Empty() {
+	if !force && !k.due(now) || k.ExpiresAt == nil && !k.renewable() {
 		return nil, nil
 	}
 	fresh, err := s.refresh(ctx, c, platform, k)
@@ -178,7 +203,7 @@ func (s *Service) renew(ctx context.Context, c *Connection, platform string, k C
 	}
 	// Without a refresh token some platforms renew nothing. The access token is
 	// good to its end.
-	revoked := ClassOf(err) == Revoked && !k.Refresh.Empty()
+	revoked := ClassOf(err) == Revoked && k.renewable()
 	if revoked || force || k.ExpiresAt == nil || *k.ExpiresAt <= now {
 		return nil, err
 	}
@@ -207,7 +232,7 @@ func (s *Service) refresh(ctx context.Context, c *Connection, platform string, k
 	if len(fresh.Scopes) == 0 {
 		fresh.Scopes = k.Scopes
 	}
-	fresh.App = k.App
+	fresh.App, fresh.Grant, fresh.ServiceAccount = k.App, k.Grant, k.ServiceAccount
 	return fresh, nil
 }
 
@@ -265,7 +290,7 @@ func (s *Service) Rewrap(ctx context.Context, workspace ident.ID, rewrap func(se
 	}
 	for _, c := range all {
 		moved := false
-		_, err = s.change(ctx, record.Cause{Workspace: workspace, Actor: record.System}, c.ID, record.Match{}, func(c *Connection, _ *Change) error {
+		_, err = s.change(ctx, record.Cause{Workspace: workspace, Actor: record.System}, c.ID, record.Match{}, func(c *Connection, ch *Change) error {
 			if c.Private.Sealed == "" {
 				return errSame
 			}
@@ -274,6 +299,10 @@ func (s *Service) Rewrap(ctx context.Context, workspace ident.ID, rewrap func(se
 				return cmp.Or(err, errSame)
 			}
 			c.Private.Sealed, moved = sealed, true
+			// The hashes of grants depend on the master key too.
+			if ring, err := s.unsealCredentials(c); err == nil {
+				ch.Grants = s.grantHashes(ring)
+			}
 			return nil
 		})
 		if err != nil {

@@ -71,11 +71,23 @@ type platformFaults struct {
 	// forgets makes the client accept states without writing them.
 	forgets bool
 	refresh func(platform string) (*connection.Credentials, error)
+	// configuration is that of the OAuth client for Meta.
+	configuration string
+	// exchanged is called after the client has traded a code.
+	exchanged func()
 }
 
 func (c *platformFaults) Client(platform string, sandbox bool) (connection.Client, bool) {
 	client, ok := c.PlatformRegistry.Client(platform, sandbox)
 	return &faultyClient{client, client.(connection.Grantor), c, platform}, ok
+}
+
+func (c *platformFaults) App(platform string) (connection.OAuthClient, bool) {
+	a, ok := c.PlatformRegistry.App(platform)
+	if platform == connection.PlatformMetaAds {
+		a.Configuration = c.configuration
+	}
+	return a, ok
 }
 
 type faultyClient struct {
@@ -144,6 +156,14 @@ func (c *faultyClient) GrantError(code string) *connection.Error {
 		return explainer.GrantError(code)
 	}
 	return nil
+}
+
+func (c *faultyClient) Exchange(ctx context.Context, a connection.OAuthClient, g connection.Grant, code string) (connection.Credentials, error) {
+	k, err := c.Grantor.Exchange(ctx, a, g, code)
+	if c.faults.exchanged != nil {
+		c.faults.exchanged()
+	}
+	return k, err
 }
 
 func (c *faultyClient) Refresh(ctx context.Context, a connection.OAuthClient, k connection.Credentials) (connection.Credentials, error) {

@@ -90,6 +90,8 @@ func (s *Service) Complete(ctx context.Context, v Visit) (d record.Doc, asked *G
 	// A code is good for one trade, however often the record is tried to be
 	// written.
 	var got *Credentials
+	within, unlock := ctx, func() {}
+	defer func() { unlock() }()
 	d, err = s.change(ctx, record.Cause{Workspace: held.Workspace, Actor: record.System}, held.Connection, record.Match{}, func(c *Connection, ch *Change) error {
 		g := c.Private.Granting
 		switch {
@@ -103,15 +105,20 @@ func (s *Service) Complete(ctx context.Context, v Visit) (d record.Doc, asked *G
 			asked = s.grantee(c, g)
 			return errSame
 		}
-		ctx := WaiveHolds(ctx)
 		if got == nil {
-			k, err := s.trade(ctx, c, g, v.Code)
+			k, err := s.trade(WaiveHolds(ctx), c, g, v.Code)
 			if err != nil {
 				return err
 			}
-			got = &k
+			// No disconnect revokes the grant from here until it is stored who
+			// uses it. If one did just before, the platform says so now.
+			locked, release, err := s.lockGrant(ctx, k.Grant)
+			if err != nil {
+				return err
+			}
+			got, within, unlock = &k, locked, release
 		}
-		return s.enter(ctx, c, PlatformCredentials{v.Platform: *got}, ch)
+		return s.enter(WaiveHolds(within), c, PlatformCredentials{v.Platform: *got}, ch)
 	})
 	return d, asked, err
 }
@@ -194,7 +201,8 @@ func (c *Connection) stateDetail(message string) fault.Detail {
 }
 
 // Disconnect takes access back for good. The credentials are gone when it
-// returns; the platform is told afterwards, as well as it goes.
+// returns. Grants that no other connection uses are revoked afterwards, as well
+// as it goes; the status reason says if access at the platform stays.
 func (s *Service) Disconnect(ctx context.Context, cause record.Cause, id ident.ID, match record.Match, purge bool) (record.Doc, error) {
 	var ring PlatformCredentials
 	var gone *Connection
@@ -207,16 +215,23 @@ func (s *Service) Disconnect(ctx context.Context, cause record.Cause, id ident.I
 			return nil
 		}
 		if c.Private.Sealed != "" {
-			// What cannot be opened cannot be given back either.
-			ring, _ = s.unsealCredentials(c)
+			var err error
+			if ring, err = s.unsealCredentials(c); err != nil {
+				// What cannot be opened cannot be given back either.
+				ring = PlatformCredentials{c.Platform: {}}
+			}
 		}
-		if err := s.stop(ctx, c, ch); err != nil {
+		err := s.stop(ctx, c, ch)
+		if err != nil {
 			return err
 		}
 		gone = c
 		c.Status, c.ArchivedAt, c.StatusReason = StatusDisconnected, &ch.At, nil
 		c.AuthorizationURL, c.ReauthURL, c.CredentialsExpireAt, c.Sync.NextRunAt = nil, nil, nil, nil
-		c.Private = Private{}
+		c.Private, ch.Grants = Private{}, []string{}
+		if c.StatusReason, err = s.keptAccess(ctx, c, ring, ch.At); err != nil {
+			return err
+		}
 		if s.explainLoss(c, ch.At); purge {
 			c.purged(ch)
 		}
@@ -237,18 +252,6 @@ func (s *Service) Disconnect(ctx context.Context, cause record.Cause, id ident.I
 		s.hands.background(ctx, func(ctx context.Context) { s.revoke(ctx, gone, ring) })
 	}
 	return d, nil
-}
-
-// revoke tells platforms that access is given back.
-func (s *Service) revoke(ctx context.Context, c *Connection, ring PlatformCredentials) {
-	for platform, k := range ring {
-		client, _ := s.Registry.Client(platform, c.Platform == PlatformSandbox)
-		if grantor, can := client.(Grantor); can {
-			if err := grantor.Revoke(ctx, s.app(c, platform, k), k); err != nil {
-				s.Log.Warn("platform access revocation failed", "connection", c.ID, "platform", platform, "error", err)
-			}
-		}
-	}
 }
 
 // expire drops a connection that nobody granted access to.

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"fanfare/internal/adplatform/sandbox"
+	"fanfare/internal/clock"
 	"fanfare/internal/connection"
 	"fanfare/internal/fault"
 	"fanfare/internal/record"
@@ -109,6 +111,25 @@ func TestGrant(t *testing.T) {
 	if r := s.sync(recent); r.Status != connection.RunSucceeded {
 		t.Errorf("got %s want succeeded: %+v", r.Status, r.Error)
 	}
+}
+
+// TestGrantToSystemUser signs in with a configuration of Facebook Login for
+// Business. The token of the system user never ends.
+func TestGrantToSystemUser(t *testing.T) {
+	t.Parallel()
+	s := newSyncFixture(t)
+	s.faults.configuration = sandbox.MetaSystemUserConfiguration
+	authorize := s.pending("meta_ads")
+	if !strings.Contains(authorize, "config_id="+s.faults.configuration) || strings.Contains(authorize, "scope=") {
+		t.Errorf("got %s want the configuration and no scope", authorize)
+	}
+	s.visits("consent", s.consent(authorize), true)
+	s.cancel(s.runs()[0].ID).OK()
+	s.Clock.Advance(100 * 24 * time.Hour)
+	r := s.sync(recent)
+	c := s.connection()
+	want(t, "after 100 days", []any{connection.RunSucceeded, (*clock.Instant)(nil), connection.StatusConnected}, []any{r.Status, c.CredentialsExpireAt, c.Status})
+	want(t, "disconnected", []any{"", 1}, []any{s.leave(place{s.Workspace, s.id}), s.revocations()})
 }
 
 // TestGrantRefused tries states that are not to work.

@@ -43,7 +43,8 @@ type Grantor interface {
 	// Refresh returns credentials that live on. What the platform does not
 	// give anew is as before.
 	Refresh(ctx context.Context, a OAuthClient, c Credentials) (Credentials, error)
-	// Revoke gives the access back. It is right to call it twice.
+	// Revoke gives the access back. It may end everything that has the Grant of
+	// the credentials. It is right to call it twice.
 	Revoke(ctx context.Context, a OAuthClient, c Credentials) error
 }
 
@@ -51,6 +52,9 @@ type Grantor interface {
 type OAuthClient struct {
 	ID     string
 	Secret secret.Text
+	// Configuration is the id of a saved set of permissions that Meta asks
+	// people for instead of scopes, empty without one.
+	Configuration string
 }
 
 // Grant is what belongs to one granting of access.
@@ -65,11 +69,17 @@ type Grant struct {
 // Credentials open a platform.
 type Credentials struct {
 	Access, Refresh secret.Text
-	IssuedAt        clock.Instant
+	// ServiceAccount is what Access is got with, nil unless a caller brought one.
+	ServiceAccount *ServiceAccount
+	IssuedAt       clock.Instant
 	// ExpiresAt is the end of Access, RefreshExpiresAt that of Refresh; nil
 	// for never.
 	ExpiresAt, RefreshExpiresAt *clock.Instant
 	Scopes                      []string
+	// Grant names what a revocation ends: all tokens that have the same one,
+	// of every connection. Exchange sets it. It is empty if it is not known,
+	// and for credentials that a caller brought; these are never revoked.
+	Grant string
 	// App is needed where a platform wants it with every call.
 	App OAuthClient
 }

@@ -35,6 +35,9 @@ func (s *Service) Platforms() []PlatformInfo {
 			Scopes: p.Scopes, WriteScopes: p.WriteScopes, Capabilities: p.Capabilities,
 			ConfigFields: []string{}, CredentialFields: []string{"access_token", "refresh_token", "client_id", "client_secret"},
 		}
+		if slices.Contains(serviceAccountPlatforms, p.Platform) {
+			info.CredentialFields = append(info.CredentialFields, "service_account")
+		}
 		if p.Sunset != nil {
 			day := p.Sunset.String()
 			info.SunsetOn = &day

@@ -78,6 +78,9 @@ func readGiven(f *body.Reader) *Given {
 	}
 	g.Access, g.Refresh, g.ClientSecret = hidden("access_token"), hidden("refresh_token"), hidden("client_secret")
 	body.Set(&g.ClientID, n.Text("client_id", body.Optional, 1, maxClientID))
+	if key := n.Nested("service_account", body.Optional); key != nil {
+		g.ServiceAccount = readServiceAccount(key)
+	}
 	n.Done()
 	return g
 }

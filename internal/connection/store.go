@@ -34,6 +34,9 @@ type Store interface {
 	Enqueue(ctx context.Context, j record.Job) error
 	// Apply writes a connection and runs of it together.
 	Apply(ctx context.Context, ch *Change) (record.Doc, error)
+	// GrantUsers counts the connections of all workspaces, except one, that use
+	// a grant with one of these hashes.
+	GrantUsers(ctx context.Context, hashes []string, except ident.ID) (int64, error)
 }
 
 // Change is what is written together about a connection.
@@ -47,6 +50,9 @@ type Change struct {
 	Jobs       []record.Job
 	// FactsWritten says that the change acknowledges facts.
 	FactsWritten bool
+	// Grants are the hashes of the grants that the connection uses from now on,
+	// empty for none, nil if they stay as they are.
+	Grants []string
 	// Push says that platforms can be reached: the store also writes the
 	// PushJobs of the connection's links, which it reads in the transaction.
 	Push bool
@@ -175,4 +181,7 @@ type Campaigns interface {
 type Vault interface {
 	Seal(workspace, connection ident.ID, version int64, plain secret.Text) (string, error)
 	Open(workspace, connection ident.ID, version int64, sealed string) (secret.Text, error)
+	// GrantHashes returns the keyed hashes of a grant's name, one for each
+	// master key, that of the active one first.
+	GrantHashes(grant string) []string
 }

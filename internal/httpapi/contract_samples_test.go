@@ -1,12 +1,17 @@
 package httpapi_test
 
 import (
+	"crypto/rand"
+	"crypto/rsa"
 	"crypto/sha256"
+	"crypto/x509"
+	"encoding/pem"
 	"fmt"
 	"maps"
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
@@ -32,6 +37,7 @@ var samples = map[string]any{
 	"order_by": []any{}, "empty_rows": false, "cursor": nil, "dry_run": false,
 	// A sandbox can be connected without more, and has no account of this name.
 	"platform": "sandbox", "accounts": []any{}, "links": []any{},
+	"client_email":                       "reporting@example.iam.gserviceaccount.com",
 	"#/components/schemas/SyncModeInput": "backfill",
 }
 
@@ -44,6 +50,40 @@ var apart = map[string]func(body map[string]any){
 			delete(body, "config")
 		}
 	},
+	// A key file is sent instead of tokens.
+	"service_account": func(body map[string]any) {
+		if _, creates := body["platform"]; creates {
+			body["platform"] = "ga4"
+		}
+		body["credentials"] = map[string]any{}
+	},
+}
+
+// inventedKey returns the private key of a service account that no platform
+// knows.
+var inventedKey = sync.OnceValue(func() string {
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		panic(err)
+	}
+	encoded, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		panic(err)
+	}
+	return string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: encoded}))
+})
+
+// withKeyFile adds the edges of a key file: no platform knows its key.
+func withKeyFile(list map[string]string) map[string]string {
+	list["type is service_account"] = "invalid_value"
+	for _, member := range []string{
+		"client_email", "private_key", "private_key_id", "project_id", "auth_uri", "token_uri", "auth_provider_x509_cert_url", "client_x509_cert_url", "universe_domain",
+	} {
+		for _, what := range []string{" longest", " longest in code points", " shortest"} {
+			list[member+what] = "invalid_value"
+		}
+	}
+	return list
 }
 
 // keys are the member names of objects with free members, if not every name is
@@ -64,7 +104,7 @@ var beside = map[string]map[string]any{
 
 // beyond are edges that the schema allows but that are rejected by rules that a
 // schema cannot express, with their code.
-var beyond = map[string]string{
+var beyond = withKeyFile(map[string]string{
 	"values empty": "too_few_items", "mode is all": "incompatible_fields", "order_by most": "duplicate_item", "order_by twice the same": "duplicate_item", "mapping most keys": "not_found",
 	"rates most": "duplicate_item", "rates twice the same": "duplicate_item",
 	// Invented tokens, accounts and entities do not exist on any platform.
@@ -76,7 +116,7 @@ var beyond = map[string]string{
 	"external_id longest": "not_found", "external_id longest in code points": "not_found", "external_id shortest": "not_found",
 	"kind is campaign": "not_found", "kind is creative": "not_found", "kind is audience": "not_found",
 	"record_id null": "not_found", "record_id longest": "not_found", "record_id longest in code points": "not_found", "record_id shortest": "not_found",
-}
+})
 
 // absent are values of the contract that only some installations support.
 var absent = map[string][]string{"provider": {"openai", "anthropic", "gemini"}}
@@ -211,6 +251,8 @@ func (m *maker) sample(name string, ref *openapi3.SchemaRef) any {
 	case name == "name":
 		m.names++
 		return fmt.Sprintf("Edge %d", m.names)
+	case name == "private_key":
+		return inventedKey()
 	case ref.Ref == recordID:
 		return nil
 	case isReference(ref):

@@ -110,6 +110,11 @@ func (s *Connections) Apply(ctx context.Context, ch *connection.Change) (record.
 		if err := s.db.enqueue(tx, ch.Jobs); err != nil {
 			return err
 		}
+		if ch.Grants != nil {
+			if err := setGrants(tx, id, ch.Grants); err != nil {
+				return err
+			}
+		}
 		if ch.Push {
 			if err := s.db.enqueuePushes(tx, workspace, id, ch.At); err != nil {
 				return err

@@ -58,7 +58,7 @@ func (c *Client) accessibleCustomers(ctx context.Context, creds connection.Crede
 	var accessible struct {
 		ResourceNames []string `json:"resourceNames"`
 	}
-	err := c.send(ctx, creds, transport.Call{
+	_, err := c.api.Do(ctx, transport.Call{
 		Method: http.MethodGet, Path: "/" + version + "/customers:listAccessibleCustomers", Header: googleauth.Bearer(creds), Urgent: urgent,
 	}, &accessible)
 	if err != nil {

@@ -77,7 +77,8 @@ func applyFailure(e *connection.Error, f googleauth.Failure, now time.Time) {
 	}
 	e.Until, e.Stated = now.Add(wait), stated
 	if f.Details.Quota.RateScope == "DEVELOPER" {
-		e.Cause, e.Remedy = errProjectQuota, quotaRemedy
+		// All accounts share it: that of the Cloud project.
+		e.WholeApp, e.Remedy = true, quotaRemedy
 	}
 }
 

@@ -37,10 +37,8 @@ type Client struct {
 	*googleauth.Grantor
 	api *transport.Transport
 	now func() time.Time
-	// routes has the managers through which moved accounts are reached, project
-	// the hold of all accounts.
-	routes  routeTable
-	project projectHold
+	// routes has the managers through which moved accounts are reached.
+	routes routeTable
 }
 
 // New returns a client. Without a base URL it calls Google, with one the
@@ -138,16 +136,7 @@ func (c *Client) callCustomer(ctx context.Context, creds connection.Credentials,
 	if manager != "" {
 		call.Header.Set("Login-Customer-Id", manager)
 	}
-	return c.send(ctx, creds, call, out)
-}
-
-// send sends a call, unless the quota of the whole project is used up.
-func (c *Client) send(ctx context.Context, creds connection.Credentials, call transport.Call, out any) error {
-	if err := c.project.check(creds.App.ID, c.now()); err != nil && !call.Urgent {
-		return err
-	}
 	_, err := c.api.Do(ctx, call, out)
-	c.project.record(creds.App.ID, err, c.now())
 	return err
 }
 

@@ -2,6 +2,8 @@ package linkedin
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"net/http"
 	"net/url"
 	"slices"
@@ -35,7 +37,12 @@ func (c *Client) AuthorizeURL(a connection.OAuthClient, g connection.Grant) stri
 
 // Exchange implements connection.Grantor.
 func (c *Client) Exchange(ctx context.Context, a connection.OAuthClient, g connection.Grant, code string) (connection.Credentials, error) {
-	return c.requestTokens(ctx, a, connection.Credentials{}, url.Values{"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {g.Redirect}})
+	cr, err := c.requestTokens(ctx, a, connection.Credentials{}, url.Values{"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {g.Redirect}})
+	// A revocation ends one token. Two connections have the same one if LinkedIn
+	// answers a second consent with the token of the first.
+	sum := sha256.Sum256([]byte(cr.Access.Reveal()))
+	cr.Grant = "linkedin/" + hex.EncodeToString(sum[:])
+	return cr, err
 }
 
 // Refresh implements connection.Grantor. Refresh tokens expire a year after the

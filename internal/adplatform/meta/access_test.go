@@ -232,6 +232,45 @@ func TestSystemUser(t *testing.T) {
 	}
 }
 
+// TestLoginForBusiness checks that a configuration replaces the scopes, and
+// that its kind of token works.
+func TestLoginForBusiness(t *testing.T) {
+	t.Parallel()
+	for configuration, expires := range map[string]bool{sandbox.MetaPersonConfiguration: true, sandbox.MetaSystemUserConfiguration: false} {
+		w := newSandbox(t, 42)
+		business := app
+		business.Configuration = configuration
+		at := w.client.AuthorizeURL(business, testGrant)
+		if !strings.Contains(at, "config_id="+configuration) || strings.Contains(at, "scope=") {
+			t.Errorf("got address %s want the configuration and no scope", at)
+		}
+		cred, err := w.client.Exchange(t.Context(), business, testGrant, w.visit(t, at, testGrant))
+		if err != nil || (cred.ExpiresAt != nil) != expires || len(cred.Scopes) == 0 || cred.Grant == "" {
+			t.Fatalf("%s: got %+v, %v", configuration, cred, err)
+		}
+		if _, err := w.client.Accounts(t.Context(), cred); err != nil {
+			t.Error(err)
+		}
+		if _, err := w.client.Refresh(t.Context(), business, cred); (err == nil) != expires {
+			t.Errorf("%s: exchange of the token: got %v", configuration, err)
+		}
+	}
+	for name, query := range map[string]string{
+		"both": "&config_id=" + sandbox.MetaPersonConfiguration + "&scope=ads_read", "unknown": "&config_id=5",
+	} {
+		w := newSandbox(t, 43)
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://sandbox.test/meta/v26.0/dialog/oauth?client_id=1&response_type=code&redirect_uri=https://fanfare.test"+query, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := w.sandbox.Do(req)
+		if err != nil || resp.StatusCode != http.StatusBadRequest {
+			t.Errorf("%s: got %v, %v want a refusal", name, resp.StatusCode, err)
+		}
+		_ = resp.Body.Close()
+	}
+}
+
 // TestEffectiveStatus checks what a status means that differs from the
 // requested one.
 func TestEffectiveStatus(t *testing.T) {

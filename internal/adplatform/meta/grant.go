@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,15 +16,20 @@ import (
 	"fanfare/internal/secret"
 )
 
-// AuthorizeURL implements connection.Grantor.
+// AuthorizeURL implements connection.Grantor. With a configuration of Facebook
+// Login for Business, the permissions, the assets and the kind of token are
+// those of the configuration, and the address has no scope.
 func (c *Client) AuthorizeURL(a connection.OAuthClient, g connection.Grant) string {
-	about := c.About()
-	scopes := about.Scopes
-	if g.Write {
-		scopes = append(scopes, about.WriteScopes...)
-	}
-	query := url.Values{
-		"client_id": {a.ID}, "redirect_uri": {g.Redirect}, "state": {g.State}, "response_type": {"code"}, "scope": {strings.Join(scopes, ",")},
+	query := url.Values{"client_id": {a.ID}, "redirect_uri": {g.Redirect}, "state": {g.State}, "response_type": {"code"}}
+	if a.Configuration != "" {
+		query.Set("config_id", a.Configuration)
+	} else {
+		about := c.About()
+		scopes := about.Scopes
+		if g.Write {
+			scopes = slices.Concat(scopes, about.WriteScopes)
+		}
+		query.Set("scope", strings.Join(scopes, ","))
 	}
 	if g.Verifier != "" {
 		sum := sha256.Sum256([]byte(g.Verifier))
@@ -52,7 +58,25 @@ func (c *Client) Exchange(ctx context.Context, a connection.OAuthClient, g conne
 		}
 	}
 	long.Scopes, err = c.grantedScopes(ctx, long)
+	// A system user has its permissions from the configuration. Meta does not
+	// document that it lists them, so they are unknown if it does not.
+	if class := connection.ClassOf(err); err != nil && (long.ExpiresAt != nil || class != connection.Refused && class != connection.Forbidden && class != connection.Gone) {
+		return long, err
+	}
+	long.Grant, err = c.grantName(ctx, a, long)
 	return long, err
+}
+
+// grantName names what a revocation ends: everything that a person or a system
+// user has granted to the app.
+func (c *Client) grantName(ctx context.Context, a connection.OAuthClient, cred connection.Credentials) (string, error) {
+	var me struct {
+		ID string `json:"id"`
+	}
+	if err := c.call(ctx, cred, transport.Call{Method: http.MethodGet, Path: "/me", Query: url.Values{"fields": {"id"}}}, &me); err != nil || me.ID == "" {
+		return "", err
+	}
+	return "meta/" + a.ID + "/" + me.ID, nil
 }
 
 // grantedScopes returns the scopes that the person has granted.
@@ -108,7 +132,8 @@ func (c *Client) requestToken(ctx context.Context, a connection.OAuthClient, for
 	return cred, nil
 }
 
-// Revoke implements connection.Grantor.
+// Revoke implements connection.Grantor. It takes all permissions of the app
+// back, with all tokens of the same person.
 func (c *Client) Revoke(ctx context.Context, _ connection.OAuthClient, cred connection.Credentials) error {
 	err := c.call(ctx, cred, transport.Call{Method: http.MethodDelete, Path: "/me/permissions"}, nil)
 	if err == nil {

@@ -358,6 +358,12 @@ func (w *testSandbox) consent(t *testing.T, g connection.Grant) string {
 	if !strings.HasPrefix(at, "http://sandbox.test/meta/"+meta.Version+"/dialog/oauth?") || !strings.Contains(at, "scope=ads_read%2Cads_management") {
 		t.Errorf("got address %s", at)
 	}
+	return w.visit(t, at, g)
+}
+
+// visit gives consent at an address and returns the code.
+func (w *testSandbox) visit(t *testing.T, at string, g connection.Grant) string {
+	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, at, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -259,16 +259,25 @@ func (r *Registry) Open(ctx context.Context, w connection.SandboxOptions) (map[s
 	if err := json.Unmarshal(text, &answer); err != nil {
 		return nil, fmt.Errorf("read the answer of the sandbox: %w", err)
 	}
-	return r.toCredentials(answer.Data, clock.At(w.Now)), nil
+	return r.toCredentials(answer.Data, w.Connection, clock.At(w.Now)), nil
 }
 
-func (r *Registry) toCredentials(list map[string]sandboxGrant, now clock.Instant) map[string]connection.Credentials {
+// issuers are the platforms whose tokens belong to one grant.
+var issuers = map[string]string{
+	connection.PlatformGoogleAds: "google", connection.PlatformGA4: "google", connection.PlatformMetaAds: "meta",
+	connection.PlatformTikTokAds: "tiktok", connection.PlatformLinkedInAds: "linkedin",
+}
+
+// toCredentials returns the credentials of a connection to the sandbox, which
+// nobody else uses.
+func (r *Registry) toCredentials(list map[string]sandboxGrant, id ident.ID, now clock.Instant) map[string]connection.Credentials {
 	ring := map[string]connection.Credentials{}
 	for platform, g := range list {
 		k := connection.Credentials{
 			Access: secret.New(g.Access), Refresh: secret.New(g.Refresh), IssuedAt: now,
 			App: connection.OAuthClient{ID: connection.PlatformSandbox, Secret: secret.New(connection.PlatformSandbox)},
 		}
+		k.Grant = "sandbox/" + issuers[platform] + "/" + string(id)
 		if g.ExpiresIn > 0 {
 			at := now.Add(time.Duration(g.ExpiresIn) * time.Second)
 			k.ExpiresAt = &at
@@ -288,6 +297,9 @@ func (r *Registry) Server() *sandbox.Server {
 type Vault struct{ Ring *seal.Ring }
 
 var _ connection.Vault = Vault{}
+
+// GrantHashes implements connection.Vault.
+func (v Vault) GrantHashes(grant string) []string { return v.Ring.Digests("platform grant", grant) }
 
 func sealContext(workspace, id ident.ID, version int64) seal.Context {
 	return seal.Context{Workspace: string(workspace), Record: string(id), Field: "credentials", Version: version}

@@ -34,6 +34,8 @@ type Tokens struct {
 	// AccessLifetime and RefreshLifetime are the lifetimes of the tokens; 0 is
 	// unlimited.
 	AccessLifetime, RefreshLifetime time.Duration
+	// Consent is what they were issued for.
+	Consent
 }
 
 // Now returns the sandbox's time.
@@ -48,8 +50,8 @@ func (s *Call) Base() string { return s.base }
 
 // Code returns an authorization code for the accounts of the sandbox's own
 // account set.
-func (s *Call) Code() string {
-	return s.server.issueCode(issuerOf(s.api.Platform()), s.server.own, s.now)
+func (s *Call) Code(agreed Consent) string {
+	return s.server.issueCode(issuerOf(s.api.Platform()), s.server.own, agreed, s.now)
 }
 
 // Exchange returns tokens for a code, once.
@@ -61,7 +63,7 @@ func (s *Call) Exchange(code string) (Tokens, error) {
 	if !s.server.state.markSpent(c.Serial) {
 		return Tokens{}, ErrUnknownToken
 	}
-	return s.server.issueTokens(c.Issuer, c.Set, c.Grant, s.now), nil
+	return s.server.issueTokens(c.Issuer, c.Set, c.Grant, c.Consent, s.now), nil
 }
 
 // Refresh returns new tokens for a refresh token, or for an access token if the
@@ -86,11 +88,19 @@ func (s *Call) Refresh(token string) (Tokens, error) {
 	return s.server.renewTokens(c, token, s.now), nil
 }
 
-// Revoke ends all tokens of the same grant.
+// Revoke ends all tokens of the same consent, or of the same person and app
+// where the platform does so.
 func (s *Call) Revoke(token string) {
 	if c, ok := readToken(token); ok && c.Issuer == issuerOf(s.api.Platform()) {
-		s.server.state.addRevoked(c.Grant)
+		s.server.state.addRevoked(c)
 	}
+}
+
+// Person returns the platform's id of the person who gave access, empty for
+// tokens of an older sandbox.
+func (s *Call) Person(token string) string {
+	c, _ := readToken(token)
+	return c.Person
 }
 
 // Open returns the account of an access token.

@@ -21,6 +21,14 @@ func (s *Server) controlHandler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /_sandbox/seed", c.seed)
 	mux.HandleFunc("POST /_sandbox/grants", c.grants)
+	mux.HandleFunc("POST /_sandbox/service_accounts", c.serviceAccount)
+	mux.HandleFunc("DELETE /_sandbox/service_accounts/{key}", func(w http.ResponseWriter, r *http.Request) {
+		if !s.DeleteServiceAccountKey(r.PathValue("key")) {
+			c.writeError(w, http.StatusNotFound, "not_found", "There is no such key of a service account.")
+			return
+		}
+		w.WriteHeader(http.StatusNoContent)
+	})
 	mux.HandleFunc("GET /_sandbox/truth", c.truth)
 	mux.HandleFunc("GET /_sandbox/clock", c.clock)
 	mux.HandleFunc("POST /_sandbox/clock", c.setClock)
@@ -42,7 +50,7 @@ func (s *Server) controlHandler() http.Handler {
 		w.WriteHeader(http.StatusNoContent)
 	})
 	mux.HandleFunc(controlPrefix, func(w http.ResponseWriter, r *http.Request) {
-		c.writeError(w, http.StatusNotFound, "not_found", fmt.Sprintf("%s %s is no operation of the sandbox: there are grants, truth, clock, faults, behaviors, journal and seed.", r.Method, r.URL.Path))
+		c.writeError(w, http.StatusNotFound, "not_found", fmt.Sprintf("%s %s is no operation of the sandbox: there are grants, truth, clock, faults, behaviors, journal, seed and service_accounts.", r.Method, r.URL.Path))
 	})
 	return mux
 }
@@ -85,18 +93,27 @@ func (c control) seed(w http.ResponseWriter, _ *http.Request) {
 	c.writeData(w, map[string]any{"world": c.s.own, "scale": max(c.s.o.Scale, 1), "platforms": c.s.Addresses()})
 }
 
-func (c control) grants(w http.ResponseWriter, r *http.Request) {
+// readSet decodes an account set and answers errors in it.
+func (c control) readSet(w http.ResponseWriter, r *http.Request) (AccountSet, bool) {
 	var in struct {
 		Seed     *int64 `json:"seed"`
 		Currency string `json:"currency"`
 		Timezone string `json:"timezone"`
 	}
 	if !c.readBody(w, r, &in) {
-		return
+		return AccountSet{}, false
 	}
 	set := AccountSet{Seed: c.s.own.Seed, Currency: in.Currency, Timezone: in.Timezone}
 	if in.Seed != nil {
 		set.Seed = *in.Seed
+	}
+	return set, true
+}
+
+func (c control) grants(w http.ResponseWriter, r *http.Request) {
+	set, ok := c.readSet(w, r)
+	if !ok {
+		return
 	}
 	opened, err := c.s.Grant(set)
 	if err != nil {
@@ -104,6 +121,20 @@ func (c control) grants(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	c.writeData(w, opened)
+}
+
+// serviceAccount creates a service account of Google and answers its key file.
+func (c control) serviceAccount(w http.ResponseWriter, r *http.Request) {
+	set, ok := c.readSet(w, r)
+	if !ok {
+		return
+	}
+	file, err := c.s.ServiceAccount(set)
+	if err != nil {
+		c.writeInvalid(w, err.Error())
+		return
+	}
+	c.writeData(w, file)
 }
 
 // maxTruth limits the number of days in one answer.

@@ -1,8 +1,11 @@
 package sandbox
 
 import (
+	"cmp"
+	"encoding/base64"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -57,7 +60,7 @@ func googleConsent(s *Call, w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	answer := back.Query()
-	answer.Set("code", s.Code())
+	answer.Set("code", s.Code(newConsent(q, q.Get("client_id"), q.Get("scope"))))
 	answer.Set("state", q.Get("state"))
 	answer.Set("scope", q.Get("scope"))
 	back.RawQuery = answer.Encode()
@@ -65,6 +68,10 @@ func googleConsent(s *Call, w http.ResponseWriter, r *http.Request) {
 }
 
 func googleToken(s *Call, w http.ResponseWriter, r *http.Request, scope string) {
+	if r.PostFormValue("grant_type") == assertionGrant {
+		googleAssertion(s, w, r, scope)
+		return
+	}
 	if r.PostFormValue("client_id") == "" || r.PostFormValue("client_secret") == "" {
 		writeOAuthError(w, "invalid_client", "The OAuth client was not found.")
 		return
@@ -97,7 +104,10 @@ func googleToken(s *Call, w http.ResponseWriter, r *http.Request, scope string) 
 		limitRefreshToken(&tokens, s.Now())
 	}
 	answer := map[string]any{
-		"access_token": tokens.Access, "expires_in": int64(tokens.AccessLifetime.Seconds()), "scope": scope, "token_type": "Bearer",
+		"access_token": tokens.Access, "expires_in": int64(tokens.AccessLifetime.Seconds()), "scope": cmp.Or(tokens.Scope, scope), "token_type": "Bearer",
+	}
+	if slices.Contains(strings.Fields(tokens.Scope), "openid") {
+		answer["id_token"] = idToken(tokens.Consent, s.Now())
 	}
 	if tokens.Refresh != kept {
 		answer["refresh_token"] = tokens.Refresh
@@ -106,6 +116,21 @@ func googleToken(s *Call, w http.ResponseWriter, r *http.Request, scope string) 
 		answer["refresh_token_expires_in"] = int64(tokens.RefreshLifetime.Seconds())
 	}
 	writeGoogle(w, http.StatusOK, answer)
+}
+
+// idToken returns the ID token of a person.
+func idToken(agreed Consent, now time.Time) string {
+	part := func(v any) string {
+		b, err := json.Marshal(v, json.Deterministic(true))
+		if err != nil {
+			panic(err) // cannot fail: it has only texts and numbers
+		}
+		return base64.RawURLEncoding.EncodeToString(b)
+	}
+	text := part(map[string]any{"alg": "RS256", "typ": "JWT"}) + "." + part(map[string]any{
+		"iss": "https://" + googleConsentHost, "aud": agreed.Client, "sub": agreed.Person, "iat": now.Unix(), "exp": now.Add(time.Hour).Unix(),
+	})
+	return text + "." + sign(text)
 }
 
 const (

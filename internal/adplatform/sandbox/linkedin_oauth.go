@@ -44,7 +44,7 @@ func (c *linkedInCall) grantConsent(query url.Values) {
 		return
 	}
 	back := to.Query()
-	back.Set("code", c.Code())
+	back.Set("code", c.Code(newConsent(query, query.Get("client_id"), query.Get("scope"))))
 	back.Set("state", query.Get("state"))
 	to.RawQuery = back.Encode()
 	http.Redirect(c.w, c.r, to.String(), http.StatusFound)

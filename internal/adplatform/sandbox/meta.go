@@ -115,11 +115,47 @@ func (c metaCall) serveConsent() {
 		c.writeError(metaInvalid("client_id and an absolute redirect_uri are required"))
 		return
 	}
+	agreed := newConsent(c.params, c.params.Get("client_id"), c.params.Get("scope"))
+	if refused := c.applyConfiguration(&agreed); refused != nil {
+		c.writeError(refused)
+		return
+	}
 	query := back.Query()
-	query.Set("code", c.Code())
+	query.Set("code", c.Code(agreed))
 	query.Set("state", c.params.Get("state"))
 	back.RawQuery = query.Encode()
 	http.Redirect(c.w, c.r, back.String(), http.StatusFound)
+}
+
+// The configurations of Facebook Login for Business that every app has: for
+// tokens of persons and for tokens of system users.
+const (
+	MetaPersonConfiguration     = "1000000000000001"
+	MetaSystemUserConfiguration = "1000000000000002"
+)
+
+// applyConfiguration checks the configuration that an app asks with, if there is
+// one, and makes the consent that of a system user if it is for one.
+func (c metaCall) applyConfiguration(agreed *Consent) *metaError {
+	id := c.params.Get("config_id")
+	switch {
+	case id == "":
+		return nil
+	case c.params.Has("scope"):
+		return metaInvalid("scope is not used with config_id: the configuration has the permissions")
+	case id != MetaPersonConfiguration && id != MetaSystemUserConfiguration:
+		return metaInvalid("config_id is no configuration of the app")
+	case c.params.Get("response_type") != "code":
+		return metaInvalid("response_type must be code")
+	}
+	agreed.System = id == MetaSystemUserConfiguration
+	return nil
+}
+
+// isSystemUser reports whether a token is that of a system user.
+func (c metaCall) isSystemUser(token string) bool {
+	claims, _ := readToken(token)
+	return claims.System || c.Behaves(nil, metaSystemUser)
 }
 
 // serveToken exchanges a code or a valid token for a token that lasts 60 days.
@@ -131,7 +167,7 @@ func (c metaCall) serveToken() {
 	var got Tokens
 	var err error
 	switch {
-	case c.params.Get("grant_type") == "fb_exchange_token" && c.Behaves(nil, metaSystemUser):
+	case c.params.Get("grant_type") == "fb_exchange_token" && c.isSystemUser(c.params.Get("fb_exchange_token")):
 		c.writeError(metaInvalid("The token of a system user cannot be exchanged"))
 		return
 	case c.params.Get("grant_type") == "fb_exchange_token":
@@ -233,7 +269,7 @@ func (c metaCall) refuseAccess(a *Account, id, edge string) *metaError {
 func (c metaCall) serveMe(a *Account, edge, access string) {
 	switch c.r.Method + " " + edge {
 	case "GET ":
-		c.writeNode("User", map[string]any{"id": a.ID + "5", "name": shopName}, "name")
+		c.writeNode("User", map[string]any{"id": cmp.Or(c.Person(access), a.ID+"5"), "name": shopName}, "name")
 	case "GET adaccounts":
 		if c.Behaves(a, metaFieldPermission) && slices.Contains(metaFields(c.params.Get("fields")), "user_tasks") {
 			c.writeError(&metaError{Status: http.StatusForbidden, Code: 200, Message: "(#200) Permissions error"})

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -181,7 +182,7 @@ func (s *Server) Runs(account, campaign string) (runs, known bool) {
 // pages.
 func (s *Server) Revoke(token string) {
 	if c, ok := readToken(token); ok {
-		s.state.addRevoked(c.Grant)
+		s.state.addRevoked(c)
 	}
 }
 
@@ -204,20 +205,16 @@ type AccountTokens struct {
 
 // Grant returns access to the accounts of an account set, by platform. An unset
 // currency or time zone is that of the sandbox's own account set. The accounts of
-// a set are always the same; the tokens are new.
+// a set are always the same; the tokens are new, and of a person of their own.
 func (s *Server) Grant(w AccountSet) (map[string]AccountTokens, error) {
-	if w.Currency == "" {
-		w.Currency = s.own.Currency
-	}
-	if w.Timezone == "" {
-		w.Timezone = s.own.Timezone
-	}
+	w = s.complete(w)
 	if _, err := s.registerSet(w); err != nil {
 		return nil, err
 	}
 	opened := map[string]AccountTokens{}
+	agreed := Consent{Person: fmt.Sprintf("2%020d", s.state.nextSerial())}
 	for _, d := range platformAPIs {
-		t := s.issueTokens(issuerOf(d.Platform()), w, s.state.nextSerial(), s.Now())
+		t := s.issueTokens(issuerOf(d.Platform()), w, s.state.nextSerial(), agreed, s.Now())
 		access := AccountTokens{AccountID: accountID(w, d.Platform()), AccessToken: t.Access}
 		if t.Refresh != "" {
 			access.RefreshToken = &t.Refresh
@@ -229,6 +226,13 @@ func (s *Server) Grant(w AccountSet) (map[string]AccountTokens, error) {
 		opened[d.Platform()] = access
 	}
 	return opened, s.state.flush()
+}
+
+// complete sets an unset currency or time zone to that of the sandbox's own
+// account set.
+func (s *Server) complete(w AccountSet) AccountSet {
+	w.Currency, w.Timezone = cmp.Or(w.Currency, s.own.Currency), cmp.Or(w.Timezone, s.own.Timezone)
+	return w
 }
 
 // Address is the URL of a simulated platform and the account of the sandbox's

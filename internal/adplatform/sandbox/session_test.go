@@ -38,7 +38,7 @@ func TestGrantLifecycle(t *testing.T) {
 		t.Run(tt.platform, func(t *testing.T) {
 			t.Parallel()
 			s := newTestServer(t, Options{Seed: 9})
-			code := newTestCall(s, tt.platform).Code()
+			code := newTestCall(s, tt.platform).Code(Consent{})
 			first, err := newTestCall(s, tt.platform).Exchange(code)
 			if err != nil || first.AccessLifetime != tt.life || first.RefreshLifetime != tt.refresh || (first.Refresh != "") != tt.renews {
 				t.Fatalf("got %+v (%v)", first, err)
@@ -72,13 +72,13 @@ func TestRefresh(t *testing.T) {
 	s := newTestServer(t, Options{Seed: 9})
 	issued := map[string]Tokens{}
 	for _, platform := range platformNames() {
-		tokens, err := newTestCall(s, platform).Exchange(newTestCall(s, platform).Code())
+		tokens, err := newTestCall(s, platform).Exchange(newTestCall(s, platform).Code(Consent{}))
 		if err != nil {
 			t.Fatal(err)
 		}
 		issued[platform] = tokens
 	}
-	stale := newTestCall(s, MetaAds).Code()
+	stale := newTestCall(s, MetaAds).Code(Consent{})
 	advanceClock(s, 59*days)
 	renewed, err := newTestCall(s, MetaAds).Refresh(issued[MetaAds].Access)
 	if err != nil || renewed.AccessLifetime != 60*days {
@@ -120,7 +120,7 @@ func TestRefresh(t *testing.T) {
 func TestRotation(t *testing.T) {
 	t.Parallel()
 	s := newTestServer(t, Options{})
-	first, err := newTestCall(s, GoogleAds).Exchange(newTestCall(s, GoogleAds).Code())
+	first, err := newTestCall(s, GoogleAds).Exchange(newTestCall(s, GoogleAds).Code(Consent{}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -258,7 +258,7 @@ func TestStateIsKept(t *testing.T) {
 	}
 	newTestCall(s, MetaAds).SetRuns(a, a.Campaigns[0], false)
 	newTestCall(s, TikTokAds).Revoke(opened[TikTokAds].AccessToken)
-	code := newTestCall(s, LinkedInAds).Code()
+	code := newTestCall(s, LinkedInAds).Code(Consent{})
 	if _, err := newTestCall(s, LinkedInAds).Exchange(code); err != nil {
 		t.Fatal(err)
 	}

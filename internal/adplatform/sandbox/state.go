@@ -38,6 +38,11 @@ type storedState struct {
 	// refresh tokens.
 	Revoked []int64 `json:"revoked"`
 	Spent   []int64 `json:"spent"`
+	// Grantees are the revoked grants of a person to an app, with the serial of
+	// the last token that the revocation ended.
+	Grantees map[string]int64 `json:"grantees,omitzero"`
+	// ServiceKeys are the keys of Google service accounts, by id.
+	ServiceKeys map[string]servicePublicKey `json:"service_keys,omitzero"`
 }
 
 // runChange is the start or pause of a campaign on a day.
@@ -111,18 +116,31 @@ func (s *state) nextSerial() int64 {
 	return s.stored.Serial
 }
 
-func (s *state) isRevoked(grant int64) bool {
+func (s *state) isRevoked(c claims) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.Contains(s.stored.Revoked, grant)
+	if slices.Contains(s.stored.Revoked, c.Grant) {
+		return true
+	}
+	last, ended := s.stored.Grantees[c.grantee()]
+	return ended && c.Serial <= last
 }
 
-func (s *state) addRevoked(grant int64) {
+// addRevoked ends the grant of a token, and all tokens so far of its person and
+// app where the platform does so.
+func (s *state) addRevoked(c claims) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !slices.Contains(s.stored.Revoked, grant) {
-		s.stored.Revoked = append(s.stored.Revoked, grant)
-		s.dirty = true
+	s.dirty = true
+	if who := c.grantee(); who != "" {
+		if s.stored.Grantees == nil {
+			s.stored.Grantees = map[string]int64{}
+		}
+		s.stored.Grantees[who] = s.stored.Serial
+		return
+	}
+	if !slices.Contains(s.stored.Revoked, c.Grant) {
+		s.stored.Revoked = append(s.stored.Revoked, c.Grant)
 	}
 }
 

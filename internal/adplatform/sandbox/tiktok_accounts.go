@@ -14,7 +14,7 @@ func (c *tikTokCall) grantConsent() {
 		http.Error(c.w, "app_id or redirect_uri is missing", http.StatusBadRequest)
 		return
 	}
-	code := c.Code()
+	code := c.Code(newConsent(c.query, c.query.Get("app_id"), ""))
 	query := to.Query()
 	query.Set("auth_code", code)
 	query.Set("code", code)

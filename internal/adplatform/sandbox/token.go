@@ -1,9 +1,11 @@
 package sandbox
 
 import (
+	"cmp"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
+	"net/url"
 	"strings"
 	"time"
 
@@ -27,9 +29,12 @@ var tokenLifetimes = map[string]struct {
 	access, refresh time.Duration
 	// refreshes says that the platform has refresh tokens.
 	refreshes bool
+	// wholeGrant says that a revocation ends all tokens of the same person and
+	// app, and not only those of one consent.
+	wholeGrant bool
 }{
-	GoogleAds:   {access: time.Hour, refreshes: true},
-	MetaAds:     {access: 60 * days},
+	GoogleAds:   {access: time.Hour, refreshes: true, wholeGrant: true},
+	MetaAds:     {access: 60 * days, wholeGrant: true},
 	TikTokAds:   {},
 	LinkedInAds: {access: 60 * days, refresh: 365 * days, refreshes: true},
 }
@@ -55,6 +60,39 @@ type claims struct {
 	Serial int64 `json:"s"`
 	// Expires is in seconds since 1970, 0 for never.
 	Expires int64 `json:"e,omitzero"`
+	Consent
+}
+
+// Consent is what a person agreed to.
+type Consent struct {
+	// Person is the platform's id of the person, Client the app that asked.
+	Person string `json:"o,omitzero"`
+	Client string `json:"c,omitzero"`
+	// Scope is the scope that the app asked for, as it wrote it.
+	Scope string `json:"x,omitzero"`
+	// System says that the tokens are those of a system user at Meta. They do
+	// not expire and cannot be exchanged.
+	System bool `json:"y,omitzero"`
+}
+
+// defaultPerson is who grants access unless the consent names another person.
+const defaultPerson = "100200300400500600700"
+
+// newConsent returns the consent to the request of an app.
+//
+// Choice: consent is given without a page to sign in on, so the parameter
+// sandbox_person says who gives it.
+func newConsent(query url.Values, client, scope string) Consent {
+	return Consent{Person: cmp.Or(query.Get("sandbox_person"), defaultPerson), Client: client, Scope: scope}
+}
+
+// grantee names the person and the app of a token, empty if a revocation ends
+// only the tokens of one consent.
+func (c claims) grantee() string {
+	if c.Person == "" || !tokenLifetimes[c.Issuer].wholeGrant {
+		return ""
+	}
+	return c.Issuer + "|" + c.Client + "|" + c.Person
 }
 
 const tokenPrefix = "sbx."
@@ -103,7 +141,7 @@ func (s *Server) readValidToken(token, kind, issuer string, now time.Time) (clai
 	switch {
 	case !ok, c.Kind != kind, c.Issuer != issuer:
 		return c, ErrUnknownToken
-	case s.state.isRevoked(c.Grant):
+	case s.state.isRevoked(c):
 		return c, ErrRevokedToken
 	case s.state.isSpent(c.Serial):
 		return c, ErrUnknownToken
@@ -113,14 +151,14 @@ func (s *Server) readValidToken(token, kind, issuer string, now time.Time) (clai
 	return c, nil
 }
 
-func (s *Server) issueCode(issuer string, w AccountSet, now time.Time) string {
+func (s *Server) issueCode(issuer string, w AccountSet, agreed Consent, now time.Time) string {
 	n := s.state.nextSerial()
-	return claims{Set: w, Issuer: issuer, Kind: kindCode, Grant: n, Serial: n, Expires: expiryOf(now, codeLife)}.token()
+	return claims{Set: w, Issuer: issuer, Kind: kindCode, Grant: n, Serial: n, Expires: expiryOf(now, codeLife), Consent: agreed}.token()
 }
 
 // issueTokens returns the first tokens of a grant.
-func (s *Server) issueTokens(issuer string, w AccountSet, grant int64, now time.Time) Tokens {
-	c := claims{Set: w, Issuer: issuer, Grant: grant, Expires: expiryOf(now, tokenLifetimes[issuer].refresh)}
+func (s *Server) issueTokens(issuer string, w AccountSet, grant int64, agreed Consent, now time.Time) Tokens {
+	c := claims{Set: w, Issuer: issuer, Grant: grant, Consent: agreed, Expires: expiryOf(now, tokenLifetimes[issuer].refresh)}
 	return s.renewTokens(c, "", now)
 }
 
@@ -129,7 +167,10 @@ func (s *Server) issueTokens(issuer string, w AccountSet, grant int64, now time.
 // c, because the consent does.
 func (s *Server) renewTokens(c claims, keep string, now time.Time) Tokens {
 	life := tokenLifetimes[c.Issuer]
-	t := Tokens{AccessLifetime: life.access}
+	if c.System {
+		life.access = 0
+	}
+	t := Tokens{AccessLifetime: life.access, Consent: c.Consent}
 	if life.refreshes {
 		t.Refresh = keep
 		if keep == "" {

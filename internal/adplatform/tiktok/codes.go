@@ -52,6 +52,8 @@ func readError(status int, _ http.Header, body []byte, now time.Time) *connectio
 	switch {
 	case e.Class == connection.Throttled:
 		e.Until = retryTime(e.Message, now)
+		// 40100 and 40016 count the calls of the app, the others those of an account.
+		e.WholeApp = code == 40100 || code == 40016
 	case code == 60001:
 		e.Until = now.Add(maintenanceWait)
 	}

@@ -2,6 +2,8 @@ package tiktok
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"net/http"
 	"net/url"
@@ -37,6 +39,10 @@ func (c *Client) Exchange(ctx context.Context, a connection.OAuthClient, _ conne
 	for _, scope := range got.Scope {
 		cr.Scopes = append(cr.Scopes, strconv.FormatInt(scope, 10))
 	}
+	// A revocation ends one token. Two connections have the same one if TikTok
+	// answers a second consent with the token of the first.
+	sum := sha256.Sum256([]byte(got.Access))
+	cr.Grant = "tiktok/" + hex.EncodeToString(sum[:])
 	return cr, nil
 }
 

@@ -293,7 +293,7 @@ func (t *Transport) request(ctx context.Context, c *Call) (*http.Request, error)
 // secretNames are the headers and parameters with secrets.
 var secretNames = []string{
 	"Authorization", "Access-Token", "Developer-Token", "access_token", "refresh_token", "client_secret", "secret", "code", "auth_code", "code_verifier",
-	"fb_exchange_token", "appsecret_proof", "token",
+	"fb_exchange_token", "appsecret_proof", "token", "assertion",
 }
 
 // redact removes the secrets of a call from a text.

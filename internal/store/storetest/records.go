@@ -87,6 +87,7 @@ func Records(t *testing.T, open func(t *testing.T) store.Engine) {
 		{"once a day", recordsDaily},
 		{"quotas", recordsQuotas},
 		{"call budgets", recordsCallBudgets},
+		{"platform grants", recordsGrants},
 		{"skew", recordsSkew},
 		{"accounts", recordsAccounts},
 		{"limits of accounts", recordsAccountLimits},

@@ -85,8 +85,72 @@ func (w *Fixture) connectionSteps() []Step {
 			_, err := w.DB.Connections().Usability(ctx, w.Workspace, []ident.ID{feed.Connection, "con_1"})
 			return err
 		}},
+		{"connection.grants", false, func(ctx context.Context) error {
+			c, err := w.DB.Connections().Load(ctx, w.Workspace, feed.Connection)
+			if err == nil {
+				err = w.useGrants(ctx, c, []string{"hash of " + string(feed.Connection)})
+			}
+			if err != nil {
+				return err
+			}
+			_, err = w.DB.Connections().GrantUsers(ctx, []string{"one", "two"}, feed.Connection)
+			return err
+		}},
 		{"connection.list", false, w.listConnections},
 	}
+}
+
+// useGrants stores the grants that a connection uses.
+func (w *Fixture) useGrants(ctx context.Context, c *connection.Connection, hashes []string) error {
+	c.Touch(w.Now(), 0)
+	cause := w.Cause()
+	cause.Workspace = c.WorkspaceID
+	_, err := w.DB.Connections().Apply(ctx, &connection.Change{Cause: cause, At: w.Now(), Connection: c, Grants: hashes})
+	return err
+}
+
+// recordsGrants counts the connections that use a grant, of all workspaces.
+func recordsGrants(t *testing.T, w *Fixture) {
+	other, _, _ := w.AddWorkspace("other@example.com")
+	s := w.Connections()
+	var list []*connection.Connection
+	for _, workspace := range []ident.ID{w.Workspace, w.Workspace, other} {
+		cause := w.Cause()
+		cause.Workspace = workspace
+		feed, err := s.Source(t.Context(), cause, source(fmt.Sprintf("Shop %d", len(list)), "default"))
+		w.must(err)
+		c, err := w.DB.Connections().Load(t.Context(), workspace, feed.Connection)
+		w.must(err)
+		list = append(list, c)
+	}
+	use := func(i int, hashes ...string) {
+		t.Helper()
+		c, err := w.DB.Connections().Load(t.Context(), list[i].WorkspaceID, list[i].ID)
+		w.must(err)
+		w.must(w.useGrants(t.Context(), c, hashes))
+	}
+	users := func(want int64, except int, hashes ...string) {
+		t.Helper()
+		n, err := w.DB.Connections().GrantUsers(t.Context(), hashes, list[except].ID)
+		if err != nil || n != want {
+			t.Errorf("%v without connection %d: got %d users (%v) want %d", hashes, except, n, err, want)
+		}
+	}
+	users(0, 0, "a")
+	use(0, "a", "b")
+	use(1, "b")
+	use(2, "a")
+	users(1, 0, "a")
+	users(2, 0, "a", "b")
+	users(1, 2, "a")
+	users(0, 0, "c")
+	users(0, 0)
+	use(2) // nil changes nothing
+	users(1, 0, "a")
+	use(2, []string{}...)
+	use(0, "b")
+	users(2, 2, "b", "a")
+	users(0, 0, "a")
 }
 
 // disconnect ends a connection.

@@ -279,6 +279,12 @@ CREATE TABLE once (
   PRIMARY KEY (workspace_id, key)
 );
 CREATE INDEX once_age ON once USING btree (workspace_id, created_at);
+CREATE TABLE platform_grant (
+  connection_id text COLLATE "C" NOT NULL,
+  hash text COLLATE "C" NOT NULL,
+  PRIMARY KEY (connection_id, hash)
+);
+CREATE INDEX platform_grant_hash ON platform_grant USING btree (hash);
 CREATE TABLE quota (
   workspace_id text COLLATE "C" NOT NULL,
   opened_at bigint NOT NULL,

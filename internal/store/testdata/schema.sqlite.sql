@@ -256,6 +256,12 @@ CREATE TABLE once (
   PRIMARY KEY (workspace_id, key)
 );
 CREATE INDEX once_age ON once (workspace_id, created_at);
+CREATE TABLE platform_grant (
+  connection_id TEXT NOT NULL,
+  hash          TEXT NOT NULL,
+  PRIMARY KEY (connection_id, hash)
+) WITHOUT ROWID;
+CREATE INDEX platform_grant_hash ON platform_grant (hash);
 CREATE TABLE quota (
   workspace_id TEXT NOT NULL PRIMARY KEY,
   opened_at    BIGINT NOT NULL,

@@ -174,6 +174,7 @@ export function Access({
   fields: Record<string, string>;
 }) {
   const names = p.credential_fields as (keyof Credentials)[];
+  const tokens = names.filter((n) => n !== "service_account");
   return (
     <>
       {p.configured ? (
@@ -193,7 +194,7 @@ export function Access({
         </Note>
       )}
       {way === "tokens"
-        ? names.map((n) => (
+        ? tokens.map((n) => (
             <TextField
               key={n}
               label={words(n)}
@@ -206,8 +207,49 @@ export function Access({
             />
           ))
         : null}
+      {way === "tokens" && names.includes("service_account") ? (
+        <KeyFile onChange={(key) => onChange({ ...value, service_account: key })} fields={fields} />
+      ) : null}
     </>
   );
+}
+
+/** The JSON key file of a service account, instead of tokens. */
+function KeyFile({
+  onChange,
+  fields,
+}: {
+  onChange: (key: Credentials["service_account"]) => void;
+  fields: Record<string, string>;
+}) {
+  const [text, setText] = useState("");
+  const wrong = text.trim() !== "" && !keyFile(text) ? "Paste the whole content of the JSON key file." : undefined;
+  const refused = Object.entries(fields).find(([name]) => name.startsWith("credentials.service_account"))?.[1];
+  return (
+    <TextField
+      label="Service account key"
+      hint="Or instead of tokens: the content of the JSON key file of a Google service account."
+      autoComplete="off"
+      mono
+      rows={4}
+      value={text}
+      onChange={(v) => {
+        setText(v);
+        onChange(keyFile(v));
+      }}
+      error={wrong ?? refused}
+    />
+  );
+}
+
+/** Reads a key file; undefined if the text is none. */
+function keyFile(text: string): Credentials["service_account"] {
+  try {
+    const file = JSON.parse(text);
+    return file && typeof file === "object" && !Array.isArray(file) ? file : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 const hints: Record<string, string> = {
