@@ -199,7 +199,7 @@ func (p *CallPlan) use(q *Quota, one *accountCalls, c *Connection) PlanQuota {
 
 // describe says in words what fits.
 func (p *CallPlan) describe(platform string) string {
-	text := fmt.Sprintf("%d accounts need about %d calls for the first sync, %d for older days and %d a day afterwards.", p.Accounts, p.FirstSync, p.History, p.Daily)
+	text := fmt.Sprintf("Accounts: %d. They need about %d calls for the first sync, %d for older days and %d a day afterwards.", p.Accounts, p.FirstSync, p.History, p.Daily)
 	if len(p.Quotas) == 0 {
 		return text + fmt.Sprintf(" %s publishes no quota.", platform)
 	}

@@ -181,7 +181,7 @@ func (k *checker) accounts(listed map[string][]Account) {
 		if !there {
 			continue
 		}
-		k.add(checkAccounts, platform, "", nil, fmt.Sprintf("The platform lists %d accounts.", len(list)))
+		k.add(checkAccounts, platform, "", nil, fmt.Sprintf("Accounts that the platform lists: %d.", len(list)))
 		for _, a := range list {
 			if a.Problem != nil {
 				k.add(checkAccounts, platform, a.ExternalID, a.Problem, "")

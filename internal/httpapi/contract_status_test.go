@@ -104,7 +104,11 @@ var provoke = map[int]func(s *statusCase, op *fanfaretest.Operation) *fanfaretes
 	},
 	409: func(s *statusCase, op *fanfaretest.Operation) *fanfaretest.Response {
 		c := goodCall(s.Tenant, op)
-		if op.Method != http.MethodPost {
+		switch {
+		case op.OperationID == "planConnectionCalls" || op.OperationID == "checkConnection":
+			s.end(c.target[:strings.LastIndexByte(c.target, '/')])
+			return c.by(s.Client)
+		case op.Method != http.MethodPost:
 			s.end(c.target)
 			return c.by(s.Client)
 		}

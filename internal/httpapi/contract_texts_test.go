@@ -2,7 +2,11 @@ package httpapi_test
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"maps"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"regexp"
 	"slices"
@@ -13,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"fanfare/internal/account"
+	"fanfare/internal/adplatform/sandbox"
 	"fanfare/internal/fanfaretest"
 )
 
@@ -144,7 +149,33 @@ var states = map[string]show{
 		id := s.Do("POST", "/v1/audiences", customerList).Want(201).ID()
 		return s.Do("GET", "/v1/audiences/"+id+"/insights", nil).Want(200)
 	},
+	"call_plan": func(s *statusCase) *fanfaretest.Response {
+		id := withToken(s, sandbox.GoogleAds, sandbox.BehaviorRule{Platform: sandbox.GoogleAds, Switch: sandbox.BehaviorAccounts, Value: "20"})
+		return s.Do("GET", "/v1/connections/"+id+"/call-plan", nil).Want(200)
+	},
+	"check_report": func(s *statusCase) *fanfaretest.Response {
+		id := withToken(s, sandbox.LinkedInAds)
+		if err := s.Service.Sandbox().AddFault(sandbox.FaultRule{Platform: sandbox.LinkedInAds, Path: "adAnalytics", Fault: sandbox.FaultAccountDisabled}); err != nil {
+			s.Service.T.Fatal(err)
+		}
+		defer s.Service.Sandbox().ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodDelete, "/_sandbox/faults", nil))
+		return s.Do("POST", "/v1/connections/"+id+"/check", nil).Want(200)
+	},
 	"ingested_partly": ingesting("", `[{"date":"2026-11-14","clicks":1},{"date":"2026-11-13","clicks":-1}]`),
+}
+
+// withToken connects an account of a platform with a token while the sandbox shows
+// some behaviors.
+func withToken(s *statusCase, platform string, behaviors ...sandbox.BehaviorRule) string {
+	granted, err := s.Service.Sandbox().Grant(sandbox.AccountSet{Seed: 7, Currency: "EUR", Timezone: "Europe/Berlin"})
+	for _, b := range behaviors {
+		err = errors.Join(err, s.Service.Sandbox().TurnOn(b))
+	}
+	defer s.Service.Sandbox().TurnAllOff()
+	if err != nil {
+		s.Service.T.Fatal(err)
+	}
+	return connecting(fmt.Sprintf(`{"platform":%q,"name":"One","credentials":{"access_token":%q}}`, platform, granted[platform].AccessToken))(s).Want(201).ID()
 }
 
 // TestContractStatedExamples checks that the service returns the delivery, the
