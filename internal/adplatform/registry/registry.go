@@ -253,6 +253,9 @@ func (r *Registry) Open(ctx context.Context, w connection.SandboxOptions) (map[s
 func (r *Registry) toCredentials(list map[string]sandboxGrant, now clock.Instant) map[string]connection.Credentials {
 	ring := map[string]connection.Credentials{}
 	for platform, g := range list {
+		if !isKnown(platform) {
+			continue // a separate sandbox can play more platforms than this server has
+		}
 		k := connection.Credentials{
 			Access: secret.New(g.Access), Refresh: secret.New(g.Refresh), IssuedAt: now,
 			App: connection.OAuthClient{ID: connection.PlatformSandbox, Secret: secret.New(connection.PlatformSandbox)},

@@ -46,7 +46,9 @@ type Server struct {
 	linkedInQuotas linkedInQuotas
 	// googleOperations are the operations of Google Ads in the last day.
 	googleOperations googleOperations
-	control          http.Handler
+	// microsoft has the reports and the calls of Microsoft Advertising.
+	microsoft microsoftState
+	control   http.Handler
 
 	mu sync.Mutex
 	// accountRefs are the accounts of all opened account sets, by id; accounts are
