@@ -101,9 +101,14 @@ func (s *Service) unsealCredentials(c *Connection) (PlatformCredentials, error) 
 	}
 	ring := PlatformCredentials{}
 	for platform, k := range list {
+		app := OAuthClient{ID: k.ClientID, Secret: secret.New(k.ClientSecret)}
+		// The operator may have a new secret since the credentials were stored.
+		if current, ok := s.Registry.App(platform); ok && current.ID == app.ID {
+			app = current
+		}
 		ring[platform] = Credentials{
 			Access: secret.New(k.Access), Refresh: secret.New(k.Refresh), IssuedAt: k.IssuedAt, ExpiresAt: k.ExpiresAt,
-			RefreshExpiresAt: k.RefreshExpiresAt, Scopes: k.Scopes, App: OAuthClient{ID: k.ClientID, Secret: secret.New(k.ClientSecret)},
+			RefreshExpiresAt: k.RefreshExpiresAt, Scopes: k.Scopes, App: app,
 		}
 	}
 	return ring, nil

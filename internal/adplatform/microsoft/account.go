@@ -83,7 +83,7 @@ func (c *Client) Accounts(ctx context.Context, creds connection.Credentials) ([]
 // their metrics and can be read.
 func (a *advertiserAccount) account() connection.Account {
 	out := connection.Account{
-		ExternalID: a.ID, Name: cmp.Or(a.Name, "Microsoft Ads "+a.ID), Currency: money.Currency(a.CurrencyCode), Timezone: timeZones[a.TimeZone], Enabled: true,
+		ExternalID: a.ID, Name: cmp.Or(a.Name, "Microsoft Advertising "+a.ID), Currency: money.Currency(a.CurrencyCode), Timezone: timeZones[a.TimeZone], Enabled: true,
 	}
 	switch {
 	case a.Status == "Inactive":

@@ -91,7 +91,7 @@ func New(o transport.Options) *Client {
 // announced the end of version 13.
 func (c *Client) About() connection.About {
 	return connection.About{
-		Platform: Platform, Name: "Microsoft Ads", Version: version,
+		Platform: Platform, Name: "Microsoft Advertising", Version: version,
 		LookbackDays: 30, DeepDays: 90, HistoryDays: historyDays, WindowDays: 30,
 		Levels: []connection.Level{
 			connection.LevelAccount, connection.LevelCampaign, connection.LevelAd,

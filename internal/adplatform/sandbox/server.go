@@ -258,6 +258,15 @@ func apiOf(platform string) PlatformAPI {
 	return nil
 }
 
+// Prefix returns the path of a platform on the sandbox's own address, such as
+// /meta, empty for one that is not simulated.
+func Prefix(platform string) string {
+	if d := apiOf(platform); d != nil {
+		return d.Prefix()
+	}
+	return ""
+}
+
 func platformNames() (names []string) {
 	for _, d := range platformAPIs {
 		names = append(names, d.Platform())
