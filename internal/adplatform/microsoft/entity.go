@@ -15,8 +15,8 @@ import (
 // campaigns only. adTypes and audienceTypes are needed in the same way. Source:
 // PyPI msads 13.0.30.1, openapi_client/models/campaign.
 const (
-	campaignTypes = "Search,Shopping,DynamicSearchAds,Audience,Hotel,PerformanceMax,App,ObjectiveBased"
-	audienceTypes = "RemarketingList,Custom,InMarket,Product,SimilarRemarketingList,CombinedList,CustomerList,ImpressionBasedRemarketingList,CustomSegment"
+	campaignTypes = "Search, Shopping, DynamicSearchAds, Audience, Hotel, PerformanceMax, App, ObjectiveBased"
+	audienceTypes = "RemarketingList, Custom, InMarket, Product, SimilarRemarketingList, CombinedList, CustomerList, ImpressionBasedRemarketingList, CustomSegment"
 )
 
 var adTypes = []string{"Text", "Image", "Product", "AppInstall", "ExpandedText", "DynamicSearch", "ResponsiveAd", "ResponsiveSearch", "Hotel"}

@@ -58,6 +58,7 @@ func parseFile(body []byte, columns []string) (*reportFile, error) {
 			if f.columns, err = columnsOf(line, columns); err != nil {
 				return nil, err
 			}
+		case isTotal(line[0]):
 		case len(line) == len(f.columns):
 			f.rows = append(f.rows, line)
 		case len(line) == 1 && isFooter(line[0]):
@@ -75,6 +76,11 @@ func (f *reportFile) finish(stated int) (*reportFile, error) {
 	}
 	return f, nil
 }
+
+// isTotal reports whether a line is the sum of all others, as isFooter does for
+// the last line. Both are excluded by the request; the reader of the SDK skips
+// them too (bingads/v13/internal/reporting/row_report_iterator.py).
+func isTotal(text string) bool { return strings.HasPrefix(text, "Total") }
 
 func isFooter(text string) bool {
 	return strings.HasPrefix(text, "@") || strings.HasPrefix(text, "©")

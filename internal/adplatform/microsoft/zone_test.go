@@ -67,3 +67,16 @@ func TestParseNumber(t *testing.T) {
 		}
 	}
 }
+
+// TestTotalLines checks that a sum and a footer are no rows.
+func TestTotalLines(t *testing.T) {
+	t.Parallel()
+	const text = "\ufeff\"Report Name: x\"\r\n\"Rows: 1\"\r\n\r\n\"TimePeriod\",\"Clicks\"\r\n\"2026-10-01\",\"5\"\r\n\"Total\",\"5\"\r\n\r\n\"©2026 Microsoft Corporation. All rights reserved. \"\r\n"
+	f, err := parseFile([]byte(text), []string{"TimePeriod", "Clicks"})
+	if err != nil || len(f.rows) != 1 || f.rows[0][1] != "5" {
+		t.Errorf("got %+v, %v want one row", f, err)
+	}
+	if _, err := parseFile([]byte(text), []string{"TimePeriod", "Spend"}); err == nil {
+		t.Error("got no error for a column that is missing")
+	}
+}

@@ -219,7 +219,7 @@ func (s *Call) reportFile(r *microsoftReport) []byte {
 		writeQuoted(&b, line)
 	}
 	if !r.ExcludeReportFooter {
-		fmt.Fprintf(&b, "\r\n\"@%d Microsoft Corporation. All rights reserved. \"\r\n", s.Now().Year())
+		fmt.Fprintf(&b, "\r\n\"©%d Microsoft Corporation. All rights reserved. \"\r\n", s.Now().Year())
 	}
 	return []byte(b.String())
 }
