@@ -158,7 +158,7 @@ var layers = []layer{
 	},
 	{
 		name:     "ad platform",
-		packages: []string{"adplatform/transport", "adplatform/googleauth", "adplatform/google", "adplatform/meta", "adplatform/tiktok", "adplatform/linkedin", "adplatform/ga4"},
+		packages: []string{"adplatform/transport", "adplatform/googleauth", "adplatform/google", "adplatform/meta", "adplatform/tiktok", "adplatform/linkedin", "adplatform/ga4", "adplatform/microsoft"},
 		may:      []string{"adplatform/transport", "adplatform/googleauth", "connection", "wire", "leaf"},
 		never:    drivers, why: "one folder per ad platform, each a client and nothing else",
 	},

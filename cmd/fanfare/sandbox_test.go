@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"fanfare/internal/connection"
 	"fanfare/test/program"
 )
 
@@ -41,8 +42,8 @@ func TestSandbox(t *testing.T) {
 			AccountID string `json:"account_id"`
 		} `json:"data"`
 	}
-	if err := json.UnmarshalRead(resp.Body, &opened); err != nil || len(opened.Data) != 5 {
-		t.Fatalf("got %v (%v) want access to five platforms", opened, err)
+	if err := json.UnmarshalRead(resp.Body, &opened); err != nil || len(opened.Data) != len(connection.Played) {
+		t.Fatalf("got %v (%v) want access to all platforms", opened, err)
 	}
 	for platform, access := range opened.Data {
 		wants(t, s.Out.String(), platform, access.AccountID)

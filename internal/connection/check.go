@@ -135,7 +135,7 @@ func (k *checker) list(ctx context.Context) (map[string][]Account, error) {
 			continue
 		}
 		client, _ := k.s.Registry.Client(platform, k.c.Platform == PlatformSandbox)
-		list, err := client.Accounts(k.s.appContext(ctx, k.c, creds), creds)
+		list, err := client.Accounts(k.s.appContext(ctx, platform, creds), creds)
 		if err != nil {
 			return nil, err
 		}
@@ -222,7 +222,7 @@ func (k *checker) readAccount(ctx context.Context, id string) []Check {
 	if !ok {
 		return []Check{newCheck(checkEntities, k.c.Platform, id, &Error{Class: Gone, Code: "no_account", Message: "The connection has no such account."}, "")}
 	}
-	ctx = k.s.appContext(ctx, k.c, creds)
+	ctx = k.s.appContext(ctx, a.Platform, creds)
 	found, err := client.Entities(ctx, creds, id)
 	if err != nil {
 		return []Check{newCheck(checkEntities, a.Platform, id, err, "")}

@@ -32,24 +32,24 @@ const (
 	MaxLookback = 90
 )
 
-// The platforms. The first five are others' and are synced; csv and api take
-// what callers bring themselves, as files and by request; a sandbox plays all
-// of the first five.
+// The platforms. Those of others are synced; csv and api take what callers bring
+// themselves, as files and by request; a sandbox plays all those of others.
 const (
-	PlatformGoogleAds   = "google_ads"
-	PlatformMetaAds     = "meta_ads"
-	PlatformTikTokAds   = "tiktok_ads"
-	PlatformLinkedInAds = "linkedin_ads"
-	PlatformGA4         = "ga4"
-	PlatformCSV         = "csv"
-	PlatformAPI         = "api"
-	PlatformSandbox     = "sandbox"
+	PlatformGoogleAds    = "google_ads"
+	PlatformMetaAds      = "meta_ads"
+	PlatformTikTokAds    = "tiktok_ads"
+	PlatformLinkedInAds  = "linkedin_ads"
+	PlatformGA4          = "ga4"
+	PlatformMicrosoftAds = "microsoft_ads"
+	PlatformCSV          = "csv"
+	PlatformAPI          = "api"
+	PlatformSandbox      = "sandbox"
 )
 
 // Platforms lists what is built, Played what a sandbox plays, and Connectable
 // what can be connected by asking for it.
 var (
-	Played      = []string{PlatformGoogleAds, PlatformMetaAds, PlatformTikTokAds, PlatformLinkedInAds, PlatformGA4}
+	Played      = []string{PlatformGoogleAds, PlatformMetaAds, PlatformTikTokAds, PlatformLinkedInAds, PlatformGA4, PlatformMicrosoftAds}
 	Platforms   = slices.Concat(Played, []string{PlatformCSV, PlatformAPI, PlatformSandbox})
 	Connectable = slices.Concat(Played, []string{PlatformSandbox})
 )

@@ -121,10 +121,14 @@ func (s *Service) unsealCredentials(c *Connection) (PlatformCredentials, error) 
 	}
 	ring := PlatformCredentials{}
 	for platform, k := range list {
+		app := OAuthClient{ID: k.ClientID, Secret: secret.New(k.ClientSecret)}
+		// The operator may have a new secret since the credentials were stored.
+		if current, ok := s.Registry.App(platform); ok && current.ID == app.ID {
+			app = current
+		}
 		open := Credentials{
 			Access: secret.New(k.Access), Refresh: secret.New(k.Refresh), IssuedAt: k.IssuedAt, ExpiresAt: k.ExpiresAt,
-			RefreshExpiresAt: k.RefreshExpiresAt, Scopes: k.Scopes, App: OAuthClient{ID: k.ClientID, Secret: secret.New(k.ClientSecret)},
-			Grant: k.Grant,
+			RefreshExpiresAt: k.RefreshExpiresAt, Scopes: k.Scopes, App: app, Grant: k.Grant,
 		}
 		if a := k.ServiceAccount; a != nil {
 			open.ServiceAccount = &ServiceAccount{a.Email, a.KeyID, secret.New(a.PrivateKey)}
@@ -249,9 +253,10 @@ func (s *Service) app(c *Connection, platform string, k Credentials) OAuthClient
 }
 
 // appContext names the OAuth client whose quota calls with these credentials use.
-func (s *Service) appContext(ctx context.Context, c *Connection, k Credentials) context.Context {
-	if c.Platform == PlatformSandbox {
-		return WithApp(ctx, PlatformSandbox)
+// Tokens without a client are taken for those of the operator's.
+func (s *Service) appContext(ctx context.Context, platform string, k Credentials) context.Context {
+	if own, ok := s.Registry.App(platform); ok && own.ID == k.App.ID {
+		return WithApp(ctx, "")
 	}
 	return WithApp(ctx, k.App.ID)
 }

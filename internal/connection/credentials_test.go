@@ -150,8 +150,8 @@ func TestDisconnect(t *testing.T) {
 		for _, part := range strings.Split(s.sealed(), `_ads":{"access":"`)[1:] {
 			tokens[part[:strings.IndexByte(part, '"')]] = part
 		}
-		if len(tokens) != 4 {
-			t.Fatalf("got %d tokens want 4", len(tokens))
+		if len(tokens) != 5 {
+			t.Fatalf("got %d tokens want 5", len(tokens))
 		}
 		first := s.disconnect(false).OK()
 		want(t, "status", any("disconnected"), first.Record()["status"])

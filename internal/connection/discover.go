@@ -27,7 +27,7 @@ func (s *Service) discover(ctx context.Context, c *Connection, ring PlatformCred
 		if !ok {
 			return fmt.Errorf("there is no client for %s", platform)
 		}
-		list, err := client.Accounts(s.appContext(ctx, c, k), k)
+		list, err := client.Accounts(s.appContext(ctx, platform, k), k)
 		if err != nil {
 			return fmt.Errorf("list accounts of %s: %w", platform, err)
 		}

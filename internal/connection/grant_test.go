@@ -15,7 +15,9 @@ import (
 	"fanfare/internal/clock"
 	"fanfare/internal/connection"
 	"fanfare/internal/fault"
+	"fanfare/internal/ident"
 	"fanfare/internal/record"
+	"fanfare/internal/secret"
 )
 
 // discard is who does not look at an answer.
@@ -105,12 +107,36 @@ func TestGrant(t *testing.T) {
 		want(t, "events of "+platform, []string{"connection.connected", "connection.created"}, s.events(s.id))
 		want(t, "first run of "+platform, "initial", s.runs()[0].Trigger)
 		s.visits("a link that was used", back, false)
+		if platform != connection.PlatformGA4 && platform != connection.PlatformMicrosoftAds {
+			continue
+		}
+		// The tokens of GA4 are as good as those of Google Ads. Microsoft's calls
+		// need the app.
+		s.cancel(s.runs()[0].ID).OK()
+		if r := s.sync(recent); r.Status != connection.RunSucceeded {
+			t.Errorf("%s: got %s want succeeded: %+v", platform, r.Status, r.Error)
+		}
 	}
-	// The last is GA4, whose tokens are as good as those of Google Ads.
-	s.cancel(s.runs()[0].ID).OK()
-	if r := s.sync(recent); r.Status != connection.RunSucceeded {
-		t.Errorf("got %s want succeeded: %+v", r.Status, r.Error)
+}
+
+// renewedApp is a registry whose operator has a new secret.
+type renewedApp struct{ connection.PlatformRegistry }
+
+func (renewedApp) App(string) (connection.OAuthClient, bool) {
+	return connection.OAuthClient{ID: "client", Secret: secret.New("renewed")}, true
+}
+
+// TestRenewedSecret checks that stored credentials use the operator's new secret.
+func TestRenewedSecret(t *testing.T) {
+	t.Parallel()
+	s := newSyncFixture(t)
+	s.visits("consent", s.consent(s.pending(connection.PlatformMicrosoftAds)), true)
+	s.connections.Registry = renewedApp{s.connections.Registry}
+	ring, err := s.connections.OpenTokens(t.Context(), s.Workspace, ident.ID(s.id))
+	if err != nil {
+		t.Fatal(err)
 	}
+	want(t, "secret", "renewed", ring[connection.PlatformMicrosoftAds].App.Secret.Reveal())
 }
 
 // TestGrantToSystemUser signs in with a configuration of Facebook Login for

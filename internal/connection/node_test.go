@@ -102,6 +102,6 @@ func TestRefreshOnTwoNodes(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		want(t, "renewals of Google Ads and GA4", int64(2), refreshes.Load())
+		want(t, "renewals of Google Ads, GA4 and Microsoft Advertising", int64(3), refreshes.Load())
 	}, "google_ads")
 }

@@ -116,7 +116,7 @@ func (s *Service) send(ctx context.Context, workspace ident.ID, client Client, k
 		return errOvertaken
 	}
 	err = s.bounded(ctx, func(ctx context.Context) error {
-		return client.SetStatus(WithApp(ctx, k.App.ID), k, l.AccountID, l.ExternalID, *l.Wanted)
+		return client.SetStatus(s.appContext(ctx, l.Platform, k), k, l.AccountID, l.ExternalID, *l.Wanted)
 	})
 	if err == nil || ClassOf(err) != Transient {
 		l.Private = before
@@ -127,7 +127,7 @@ func (s *Service) send(ctx context.Context, workspace ident.ID, client Client, k
 // observe reads the state of a platform campaign.
 func (s *Service) observe(ctx context.Context, client Client, k Credentials, l *Link) (observed Observed, err error) {
 	err = s.bounded(ctx, func(ctx context.Context) (err error) {
-		observed, err = client.Status(WithApp(ctx, k.App.ID), k, l.AccountID, l.ExternalID)
+		observed, err = client.Status(s.appContext(ctx, l.Platform, k), k, l.AccountID, l.ExternalID)
 		return err
 	})
 	return observed, err

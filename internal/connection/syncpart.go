@@ -64,7 +64,7 @@ func (r *reader) start(p *SyncPart) {
 		return
 	}
 	s, a, connection := e.s, *e.c.account(p.Account), e.c.ID
-	ctx := WithCalls(s.appContext(r.ctx, e.c, k), &done.calls)
+	ctx := WithCalls(s.appContext(r.ctx, a.Platform, k), &done.calls)
 	go func() {
 		if done.err = s.readers.wait(ctx, a.Platform); done.err == nil {
 			done.read(ctx, s.now, client, k, &a, connection)

@@ -43,7 +43,7 @@ var (
 // guideNames are the guides in their reading order.
 var guideNames = []string{
 	"getting-started", "authentication", "pagination-and-filtering", "errors-and-retries", "clients", "creative-generation",
-	"audiences", "analytics-query", "importing-numbers", "connections-and-sync", "connect-google-ads", "connect-meta-ads", "connect-tiktok-ads", "connect-linkedin-ads", "connect-ga4", "events",
+	"audiences", "analytics-query", "importing-numbers", "connections-and-sync", "connect-google-ads", "connect-meta-ads", "connect-tiktok-ads", "connect-linkedin-ads", "connect-ga4", "connect-microsoft-ads", "events",
 }
 
 // Site is the documentation.

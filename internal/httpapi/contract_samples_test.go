@@ -98,7 +98,7 @@ var beside = map[string]map[string]any{
 	"op is between": {"values": []any{"a", "b"}}, "op is is_null": {"values": nil}, "op is is_not_null": {"values": nil},
 	"to is previous_period": {"date_range": nil}, "to is previous_year": {"date_range": nil},
 	"platform is google_ads": {"config": nil}, "platform is meta_ads": {"config": nil}, "platform is tiktok_ads": {"config": nil},
-	"platform is linkedin_ads": {"config": nil}, "platform is ga4": {"config": nil},
+	"platform is linkedin_ads": {"config": nil}, "platform is ga4": {"config": nil}, "platform is microsoft_ads": {"config": nil},
 	"mode is incremental": {"start_date": nil, "end_date": nil}, "mode is full": {"start_date": nil, "end_date": nil},
 }
 

@@ -173,7 +173,7 @@ var ErrMalformed = errors.New("the answer is malformed")
 const maxErrorBody = 4 << 10
 
 // credentialHeaders are the headers that errors must not contain.
-var credentialHeaders = []string{"Authorization", "Api-Key", "X-Api-Key", "X-Goog-Api-Key", "Developer-Token", "Access-Token"}
+var credentialHeaders = []string{"Authorization", "Api-Key", "X-Api-Key", "X-Goog-Api-Key", "Developer-Token", "DeveloperToken", "Access-Token"}
 
 // Post sends a value as JSON and decodes the JSON answer into out. It returns a
 // *StatusError for a status other than 2xx, ErrMalformed or ErrTooLong for an

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"fanfare/internal/connection"
 	"fanfare/test/program"
 )
 
@@ -22,13 +23,12 @@ func TestSchemathesis(t *testing.T) {
 	if err := environment(folder); err != nil {
 		t.Fatal(err)
 	}
-	s := program.Start(t, program.Options{Env: []string{
-		"FANFARE_LIMITS=growth=0/0/0",
+	var urls []string
+	for _, platform := range connection.Played {
 		// No server listens there, so that calls to platforms fail at once.
-		"FANFARE_PLATFORM_URLS=" + strings.Join([]string{
-			"google_ads=http://127.0.0.1:9", "meta_ads=http://127.0.0.1:9", "tiktok_ads=http://127.0.0.1:9", "linkedin_ads=http://127.0.0.1:9", "ga4=http://127.0.0.1:9",
-		}, ","),
-	}})
+		urls = append(urls, platform+"=http://127.0.0.1:9")
+	}
+	s := program.Start(t, program.Options{Env: []string{"FANFARE_LIMITS=growth=0/0/0", "FANFARE_PLATFORM_URLS=" + strings.Join(urls, ",")}})
 	made := s.Run("workspace", "create", "--name", folder, "--plan", "growth", "--owner", folder+"@example.com", "--json")
 	var workspace struct {
 		Key string `json:"api_key"`

@@ -69,7 +69,7 @@ func newPushDrill(t *testing.T) *pushDrill {
 		t.Fatalf("make a workspace: %v %+v", err, out)
 	}
 	d.key = made.Key
-	for _, platform := range []string{sandbox.GoogleAds, sandbox.MetaAds, sandbox.TikTokAds, sandbox.LinkedInAds} {
+	for _, platform := range []string{sandbox.GoogleAds, sandbox.MetaAds, sandbox.TikTokAds, sandbox.LinkedInAds, sandbox.MicrosoftAds} {
 		d.campaigns = append(d.campaigns, d.connectAndLink(platform))
 	}
 	d.id = d.campaigns[0].connection

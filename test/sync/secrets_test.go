@@ -21,6 +21,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"fanfare/internal/adplatform/sandbox"
+	"fanfare/internal/connection"
 	"fanfare/test/program"
 )
 
@@ -104,7 +105,14 @@ func (v *secretsTest) call(method, path, body string) (int, []byte) {
 	return status, []byte(text)
 }
 
-var oauthPlatforms = map[string]string{sandbox.GoogleAds: "/google", sandbox.MetaAds: "/meta", sandbox.TikTokAds: "/tiktok", sandbox.LinkedInAds: "/linkedin", sandbox.GA4: "/ga4"}
+// oauthPlatforms are the paths of all platforms on the sandbox.
+var oauthPlatforms = func() map[string]string {
+	list := map[string]string{}
+	for _, platform := range connection.Played {
+		list[platform] = sandbox.Prefix(platform)
+	}
+	return list
+}()
 
 func newSecretsTest(t *testing.T) *secretsTest {
 	t.Helper()

@@ -12,6 +12,7 @@ import (
 	"fanfare/internal/adplatform/google"
 	"fanfare/internal/adplatform/linkedin"
 	"fanfare/internal/adplatform/meta"
+	"fanfare/internal/adplatform/microsoft"
 	"fanfare/internal/adplatform/tiktok"
 	"fanfare/internal/adplatform/transport"
 	"fanfare/internal/connection"
@@ -31,6 +32,7 @@ var errorTables = []struct {
 	{"tiktok_ads", "The return code, or `http` and the HTTP status of an answer without a code.", tiktok.Errors()},
 	{"linkedin_ads", "The HTTP status, and the code, the service error code or the OAuth error.", linkedin.Errors()},
 	{"ga4", "The status and the reason of its `ErrorInfo`, or an OAuth error.", ga4.Errors()},
+	{"microsoft_ads", "The number of the code, or `AADSTS` and the number of a sign-in error, or an OAuth error.", microsoft.Errors()},
 }
 
 // classWords say what a class means, and what Fanfare does by itself.

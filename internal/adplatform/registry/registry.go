@@ -13,6 +13,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,6 +23,7 @@ import (
 	"fanfare/internal/adplatform/google"
 	"fanfare/internal/adplatform/linkedin"
 	"fanfare/internal/adplatform/meta"
+	"fanfare/internal/adplatform/microsoft"
 	"fanfare/internal/adplatform/sandbox"
 	"fanfare/internal/adplatform/tiktok"
 	"fanfare/internal/adplatform/transport"
@@ -33,17 +35,28 @@ import (
 	"fanfare/internal/secret"
 )
 
-// clients are the constructors of the clients, in the order of lists.
-var clients = []struct {
-	platform, prefix string
-	make             func(transport.Options) connection.Client
-}{
-	{connection.PlatformGoogleAds, "/google", func(o transport.Options) connection.Client { return google.New(o) }},
-	{connection.PlatformMetaAds, "/meta", func(o transport.Options) connection.Client { return meta.New(o) }},
-	{connection.PlatformTikTokAds, "/tiktok", func(o transport.Options) connection.Client { return tiktok.New(o) }},
-	{connection.PlatformLinkedInAds, "/linkedin", func(o transport.Options) connection.Client { return linkedin.New(o) }},
-	{connection.PlatformGA4, "/ga4", func(o transport.Options) connection.Client { return ga4.New(o) }},
+// clients are the constructors of the clients, in the order of lists. A new
+// platform is one of these lines.
+var clients = []func(transport.Options) connection.Client{
+	client(google.New),
+	client(meta.New),
+	client(tiktok.New),
+	client(linkedin.New),
+	client(ga4.New),
+	client(microsoft.New),
 }
+
+func client[C connection.Client](create func(transport.Options) C) func(transport.Options) connection.Client {
+	return func(o transport.Options) connection.Client { return create(o) }
+}
+
+// platforms are the names of the platforms of clients, in the same order.
+var platforms = func() (names []string) {
+	for _, create := range clients {
+		names = append(names, create(transport.Options{}).About().Platform)
+	}
+	return names
+}()
 
 const (
 	// maxAnswerBytes limits a page of a report, callTimeout one call.
@@ -107,13 +120,15 @@ func New(o Options) (*Registry, error) {
 		}
 		r.sandbox, r.base, r.inProcess = server, "http://sandbox", true
 	}
-	for _, p := range clients {
-		played := transport.Options{Base: r.base + p.prefix, Do: r.sandbox, Now: o.Now, Sleep: o.Sleep}
+	for i, platform := range platforms {
+		played := transport.Options{Base: r.base + sandbox.Prefix(platform), Do: r.sandbox, Now: o.Now, Sleep: o.Sleep}
 		if !r.inProcess {
-			played.Name, played.Budgets = "sandbox/"+p.platform, o.Budgets
+			played.Name, played.Budgets = "sandbox/"+platform, o.Budgets
 		}
-		r.played[p.platform] = p.make(played)
-		r.real[p.platform] = p.make(transport.Options{Base: strings.TrimSuffix(o.URLs[p.platform], "/"), Do: out, Name: p.platform, Budgets: o.Budgets, AppPerDay: o.DailyCalls[p.platform], Now: o.Now, Sleep: o.Sleep})
+		r.played[platform] = clients[i](played)
+		r.real[platform] = clients[i](transport.Options{
+			Base: strings.TrimSuffix(o.URLs[platform], "/"), Do: out, Name: platform, Budgets: o.Budgets, AppPerDay: o.DailyCalls[platform], Now: o.Now, Sleep: o.Sleep,
+		})
 	}
 	return r, nil
 }
@@ -151,14 +166,7 @@ func (o *Options) trustedOrigins() (list []string, err error) {
 	return append(list, origin), nil
 }
 
-func isKnown(platform string) bool {
-	for _, p := range clients {
-		if p.platform == platform {
-			return true
-		}
-	}
-	return false
-}
+func isKnown(platform string) bool { return slices.Contains(platforms, platform) }
 
 func originOf(raw string) (string, error) {
 	u, err := url.Parse(raw)
@@ -170,9 +178,9 @@ func originOf(raw string) (string, error) {
 
 // About implements connection.PlatformRegistry.
 func (r *Registry) About() []connection.About {
-	list := make([]connection.About, len(clients))
-	for i, p := range clients {
-		list[i] = r.real[p.platform].About()
+	list := make([]connection.About, len(platforms))
+	for i, platform := range platforms {
+		list[i] = r.real[platform].About()
 	}
 	return list
 }
@@ -262,22 +270,22 @@ func (r *Registry) Open(ctx context.Context, w connection.SandboxOptions) (map[s
 	return r.toCredentials(answer.Data, w.Connection, clock.At(w.Now)), nil
 }
 
-// issuers are the platforms whose tokens belong to one grant.
-var issuers = map[string]string{
-	connection.PlatformGoogleAds: "google", connection.PlatformGA4: "google", connection.PlatformMetaAds: "meta",
-	connection.PlatformTikTokAds: "tiktok", connection.PlatformLinkedInAds: "linkedin",
-}
+// issuers are the platforms whose tokens belong to the grant of another one.
+var issuers = map[string]string{connection.PlatformGA4: connection.PlatformGoogleAds}
 
 // toCredentials returns the credentials of a connection to the sandbox, which
 // nobody else uses.
 func (r *Registry) toCredentials(list map[string]sandboxGrant, id ident.ID, now clock.Instant) map[string]connection.Credentials {
 	ring := map[string]connection.Credentials{}
 	for platform, g := range list {
+		if !isKnown(platform) {
+			continue // a separate sandbox can play more platforms than this server has
+		}
 		k := connection.Credentials{
 			Access: secret.New(g.Access), Refresh: secret.New(g.Refresh), IssuedAt: now,
 			App: connection.OAuthClient{ID: connection.PlatformSandbox, Secret: secret.New(connection.PlatformSandbox)},
 		}
-		k.Grant = "sandbox/" + issuers[platform] + "/" + string(id)
+		k.Grant = "sandbox/" + cmp.Or(issuers[platform], platform) + "/" + string(id)
 		if g.ExpiresIn > 0 {
 			at := now.Add(time.Duration(g.ExpiresIn) * time.Second)
 			k.ExpiresAt = &at

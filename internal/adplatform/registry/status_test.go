@@ -10,6 +10,7 @@ import (
 	"fanfare/internal/adplatform/google"
 	"fanfare/internal/adplatform/linkedin"
 	"fanfare/internal/adplatform/meta"
+	"fanfare/internal/adplatform/microsoft"
 	"fanfare/internal/adplatform/tiktok"
 	"fanfare/internal/adplatform/transport"
 	"fanfare/internal/connection"
@@ -31,13 +32,17 @@ func TestPlatformStatusValues(t *testing.T) {
 		"meta":     func(c string) string { return c },
 		"linkedin": func(c string) string { return c },
 		"google":   func(c string) string { return `[{"results":[{"campaign":` + c + `}]}]` },
-		"tiktok":   func(c string) string { return `{"code":0,"message":"OK","data":{"list":[` + c + `]}}` },
+		"microsoft": func(c string) string {
+			return `{"Account":{"Id":"1234567890","ParentCustomerId":"9"},"Campaigns":[` + c + `],"PartialErrors":[]}`
+		},
+		"tiktok": func(c string) string { return `{"code":0,"message":"OK","data":{"list":[` + c + `]}}` },
 	}
 	clients := map[string]func(o transport.Options) connection.Client{
-		"meta":     func(o transport.Options) connection.Client { return meta.New(o) },
-		"linkedin": func(o transport.Options) connection.Client { return linkedin.New(o) },
-		"google":   func(o transport.Options) connection.Client { return google.New(o) },
-		"tiktok":   func(o transport.Options) connection.Client { return tiktok.New(o) },
+		"meta":      func(o transport.Options) connection.Client { return meta.New(o) },
+		"linkedin":  func(o transport.Options) connection.Client { return linkedin.New(o) },
+		"google":    func(o transport.Options) connection.Client { return google.New(o) },
+		"microsoft": func(o transport.Options) connection.Client { return microsoft.New(o) },
+		"tiktok":    func(o transport.Options) connection.Client { return tiktok.New(o) },
 	}
 	enabled := connection.Observed{Runs: true}
 	stopped := connection.Observed{Stopped: true}
@@ -77,6 +82,16 @@ func TestPlatformStatusValues(t *testing.T) {
 		{"google", `{"id":"7"}`, unknown},
 		{"google", `{"id":"8","status":"PAUSED"}`, unknown},
 		{"google", `{}`, unknown},
+		{"microsoft", `{"Id":"7","Status":"Paused"}`, stopped},
+		{"microsoft", `{"Id":"7","Status":"BudgetAndManualPaused"}`, stopped},
+		{"microsoft", `{"Id":"7","Status":"Suspended"}`, stopped},
+		{"microsoft", `{"Id":"7","Status":"Deleted"}`, stopped},
+		{"microsoft", `{"Id":"7","Status":"Active"}`, enabled},
+		{"microsoft", `{"Id":"7","Status":"BudgetPaused"}`, enabled},
+		{"microsoft", `{"Id":"7","Status":"Limited"}`, unknown},
+		{"microsoft", `{"Id":"7"}`, unknown},
+		{"microsoft", `{"Id":"8","Status":"Paused"}`, unknown},
+		{"microsoft", `{}`, unknown},
 		{"tiktok", `{"campaign_id":"7","operation_status":"DISABLE"}`, stopped},
 		{"tiktok", `{"campaign_id":"7","operation_status":"ENABLE"}`, enabled},
 		{"tiktok", `{"campaign_id":"7","operation_status":"DELETE"}`, unknown},

@@ -3,12 +3,35 @@ package registry_test
 import (
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"fanfare/internal/adplatform/registry"
+	"fanfare/internal/adplatform/sandbox"
+	"fanfare/internal/connection"
 )
+
+// TestPlatforms checks that the connection knows the platforms of all clients, in
+// the same order, and that the sandbox plays each of them.
+func TestPlatforms(t *testing.T) {
+	t.Parallel()
+	c, err := registry.New(registry.Options{State: filepath.Join(t.TempDir(), "sandbox.json"), Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, p := range c.About() {
+		names = append(names, p.Platform)
+		if sandbox.Prefix(p.Platform) == "" {
+			t.Errorf("the sandbox does not play %s", p.Platform)
+		}
+	}
+	if !slices.Equal(names, connection.Played) {
+		t.Errorf("got %v want %v of package connection", names, connection.Played)
+	}
+}
 
 // TestWarnOfSunsets checks that the log warns of an API version from 60 days
 // before its last day on.

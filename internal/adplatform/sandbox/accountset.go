@@ -56,10 +56,19 @@ var campaignTemplates = map[string][]campaignTemplate{
 		{name: "Team Outings: Sponsored Content", channel: "social", kind: "leads", budget: 660, start: 45, withoutAds: 50_000},
 		{name: "Outdoor Employer: Awareness", channel: "social", kind: "awareness", budget: 450, start: 100},
 	},
+	MicrosoftAds: {
+		{name: "Brand Search: Bing", channel: "search", kind: "search", budget: 380},
+		{name: "Trail Shoes: Shopping", channel: "search", kind: "shopping", budget: 520, start: 12, holidayBoost: true},
+		{name: "Rain Gear: Audience Network", channel: "display", kind: "display", budget: 240, start: 40, withoutAds: 40_000},
+		{name: "Performance Max: Clearance", channel: "display", kind: "performance_max", budget: 310, start: 70, withoutAds: million},
+	},
 }
 
-// adPlatforms are the platforms that run ads, in the order of their campaigns
-// in GA4.
+// adPlatforms are the platforms whose campaigns GA4 has too, in the order of their
+// campaigns there.
+//
+// Choice: those of Microsoft are not in GA4, so that the accounts of GA4 stay the
+// same for every seed.
 var adPlatforms = []string{GoogleAds, MetaAds, TikTokAds, LinkedInAds}
 
 // audienceNames are the names of audiences.
@@ -90,6 +99,8 @@ var idFormats = map[string]idFormat{
 	TikTokAds:   {"7", 19, 19, 19, 19, 18},
 	LinkedInAds: {"5", 9, 9, 9, 9, 8},
 	GA4:         {"3", 9, 0, 9, 0, 10},
+
+	MicrosoftAds: {"2", 9, 9, 16, 14, 9},
 }
 
 // validate checks an account set and returns its time zone.
@@ -128,9 +139,12 @@ func accountID(w AccountSet, platform string) string {
 // buildAccount returns an account set's account on a platform.
 func buildAccount(w AccountSet, zone *time.Location, platform string, scale int) *Account {
 	k := w.seedKey()
-	if platform == LinkedInAds {
+	switch platform {
+	case LinkedInAds:
 		// LinkedIn's accounts have no time zone; its days are in UTC.
 		zone = time.UTC
+	case MicrosoftAds:
+		_, zone = microsoftZone(zone)
 	}
 	a := &Account{Set: w, Platform: platform, ID: accountID(w, platform), Name: shopName, First: firstDay, zone: zone, traits: traitsOf(platform, w.Currency)}
 	if w.Member > 0 {

@@ -62,7 +62,7 @@ func buildTestAccount(w AccountSet, platform string, scale int) (*Account, error
 
 var idPatterns = map[string]*regexp.Regexp{
 	GoogleAds: regexp.MustCompile(`^[1-9]\d{9}$`), MetaAds: regexp.MustCompile(`^[1-9]\d{14,15}$`), TikTokAds: regexp.MustCompile(`^7\d{18}$`),
-	LinkedInAds: regexp.MustCompile(`^[1-9]\d{8}$`), GA4: regexp.MustCompile(`^[1-9]\d{8}$`),
+	LinkedInAds: regexp.MustCompile(`^[1-9]\d{8}$`), GA4: regexp.MustCompile(`^[1-9]\d{8}$`), MicrosoftAds: regexp.MustCompile(`^2\d{8}$`),
 }
 
 // TestAccounts checks the structure of random accounts.

@@ -52,7 +52,7 @@ var commonBehaviors = []Behavior{
 
 // Behaviors returns all simulated behaviors in the order of the platforms.
 func Behaviors() []Behavior {
-	return slices.Concat(googleBehaviors, metaBehaviors, tikTokBehaviors, linkedInBehaviors, ga4Behaviors)
+	return slices.Concat(googleBehaviors, metaBehaviors, tikTokBehaviors, linkedInBehaviors, ga4Behaviors, microsoftBehaviors)
 }
 
 // BehaviorRule turns a switch on. An empty Platform or Account means all.

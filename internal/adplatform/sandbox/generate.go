@@ -62,6 +62,11 @@ func traitsOf(platform, currency string) *platformTraits {
 	case GA4:
 		t.measures, t.notFacts = []fact.Measure{fact.Spend, fact.Conversions, fact.Revenue}, []fact.Measure{fact.Spend}
 		t.settledAge, t.reach = 3, false
+	case MicrosoftAds:
+		t.measures = slices.Concat(basicMeasures, []fact.Measure{fact.VideoViews, fact.VideoCompletions})
+		t.settledAge, t.moneyStep, t.conversionStep, t.reach = 29, cent, 1, false
+		noVideo := []fact.Measure{fact.VideoViews, fact.VideoCompletions}
+		t.notInFamily = map[fact.Family][]fact.Measure{fact.Geo: noVideo, fact.Demographic: noVideo}
 	}
 	return t
 }

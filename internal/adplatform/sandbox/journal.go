@@ -66,7 +66,7 @@ const sealed = "[sealed]"
 // secretNames are the headers, parameters and members with secrets, in lower
 // case.
 var secretNames = []string{
-	"authorization", "access-token", "developer-token", "cookie", "access_token", "refresh_token", "client_secret", "secret", "code", "auth_code",
+	"authorization", "access-token", "developer-token", "developertoken", "sig", "cookie", "access_token", "refresh_token", "client_secret", "secret", "code", "auth_code",
 	"code_verifier", "fb_exchange_token", "token", "appsecret_proof", "assertion",
 }
 

@@ -1,8 +1,8 @@
 // Package sandbox simulates the APIs of ad platforms: Google Ads, Meta Ads,
-// TikTok Ads, LinkedIn Ads and GA4. The metrics of its invented accounts depend
-// only on a seed, the day, and the day on which they are read. Truth returns
-// the exact totals, so that a sync can be verified to the millionth. The
-// package does not know its callers.
+// TikTok Ads, LinkedIn Ads, GA4 and Microsoft Advertising. The metrics of its
+// invented accounts depend only on a seed, the day, and the day on which they are
+// read. Truth returns the exact totals, so that a sync can be verified to the
+// millionth. The package does not know its callers.
 package sandbox
 
 import (
@@ -20,6 +20,8 @@ const (
 	TikTokAds   = "tiktok_ads"
 	LinkedInAds = "linkedin_ads"
 	GA4         = "ga4"
+	// MicrosoftAds is Microsoft Advertising.
+	MicrosoftAds = "microsoft_ads"
 )
 
 // AccountSet identifies a set of invented accounts, one per platform. The API of
@@ -147,4 +149,4 @@ type PlatformAPI interface {
 }
 
 // platformAPIs are all simulated platforms.
-var platformAPIs = []PlatformAPI{google{}, meta{}, tikTok{}, linkedIn{}, ga4{}}
+var platformAPIs = []PlatformAPI{google{}, meta{}, tikTok{}, linkedIn{}, ga4{}, microsoft{}}

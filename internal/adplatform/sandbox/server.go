@@ -47,7 +47,9 @@ type Server struct {
 	linkedInQuotas linkedInQuotas
 	// googleOperations are the operations of Google Ads in the last day.
 	googleOperations googleOperations
-	control          http.Handler
+	// microsoft has the reports and the calls of Microsoft Advertising.
+	microsoft microsoftState
+	control   http.Handler
 
 	mu sync.Mutex
 	// accountRefs are the accounts of all opened account sets, by id; accounts are
@@ -258,6 +260,15 @@ func apiOf(platform string) PlatformAPI {
 		}
 	}
 	return nil
+}
+
+// Prefix returns the path of a platform on the sandbox's own address, such as
+// /meta, empty for one that is not simulated.
+func Prefix(platform string) string {
+	if d := apiOf(platform); d != nil {
+		return d.Prefix()
+	}
+	return ""
 }
 
 func platformNames() (names []string) {

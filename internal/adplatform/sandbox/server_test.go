@@ -269,7 +269,7 @@ func TestControlOperations(t *testing.T) {
 	var opened, again map[string]AccountTokens
 	callControl(t, s, 200, http.MethodPost, "grants", `{"seed":-5,"currency":"JPY","timezone":"Asia/Tokyo"}`, &opened)
 	callControl(t, s, 200, http.MethodPost, "grants", `{"seed":-5,"currency":"JPY","timezone":"Asia/Tokyo"}`, &again)
-	if len(opened) != 5 || opened[MetaAds].AccountID != again[MetaAds].AccountID || opened[MetaAds].AccessToken == again[MetaAds].AccessToken {
+	if len(opened) != len(platformAPIs) || opened[MetaAds].AccountID != again[MetaAds].AccountID || opened[MetaAds].AccessToken == again[MetaAds].AccessToken {
 		t.Errorf("got %v and then %v want the same accounts and other tokens", opened, again)
 	}
 	if a := opened[TikTokAds]; a.RefreshToken != nil || a.ExpiresIn != nil {

@@ -34,6 +34,7 @@ func TestGrantLifecycle(t *testing.T) {
 		{MetaAds, 60 * days, 0, false},
 		{TikTokAds, 0, 0, false},
 		{LinkedInAds, 60 * days, 365 * days, true},
+		{MicrosoftAds, time.Hour, 90 * days, true},
 	} {
 		t.Run(tt.platform, func(t *testing.T) {
 			t.Parallel()
@@ -88,7 +89,7 @@ func TestRefresh(t *testing.T) {
 		t.Errorf("an old code: got %v want %v", err, ErrExpiredToken)
 	}
 	advanceClock(s, days)
-	for platform, want := range map[string]error{GoogleAds: ErrExpiredToken, GA4: ErrExpiredToken, MetaAds: ErrExpiredToken, TikTokAds: nil, LinkedInAds: ErrExpiredToken} {
+	for platform, want := range map[string]error{GoogleAds: ErrExpiredToken, GA4: ErrExpiredToken, MetaAds: ErrExpiredToken, TikTokAds: nil, LinkedInAds: ErrExpiredToken, MicrosoftAds: ErrExpiredToken} {
 		if _, err := newTestCall(s, platform).Open(issued[platform].Access); !errors.Is(err, want) {
 			t.Errorf("%s: got %v want %v", platform, err, want)
 		}

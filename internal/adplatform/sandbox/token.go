@@ -37,6 +37,8 @@ var tokenLifetimes = map[string]struct {
 	MetaAds:     {access: 60 * days, wholeGrant: true},
 	TikTokAds:   {},
 	LinkedInAds: {access: 60 * days, refresh: 365 * days, refreshes: true},
+
+	MicrosoftAds: {access: time.Hour, refresh: microsoftRefreshLife, refreshes: true},
 }
 
 // issuerOf returns the platform whose tokens a platform accepts.

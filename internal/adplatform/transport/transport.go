@@ -105,8 +105,12 @@ const (
 	MaxThrottleWait = time.Minute
 )
 
+// File receives the body of an answer that is not JSON.
+type File []byte
+
 // Do sends a call and decodes the JSON answer, whose status must be 200, into
-// out, unless out is nil. It tries six times if errors are transient.
+// out, unless out is nil. A *File receives the body as it is. It tries six times
+// if errors are transient.
 func (t *Transport) Do(ctx context.Context, c Call, out any) (http.Header, error) {
 	for attempt := 1; ; attempt++ {
 		header, err := t.sendOnce(ctx, &c, out)
@@ -191,6 +195,10 @@ func (t *Transport) sendOnce(ctx context.Context, c *Call, out any) (http.Header
 		// Platforms document 200 for every answer with content. Content of
 		// another status, such as 202, can be out of date or incomplete.
 		return resp.Header, &connection.Error{Class: connection.Transient, Code: "malformed", Message: fmt.Sprintf("The platform answered with status %d instead of 200.", resp.StatusCode)}
+	}
+	if file, ok := out.(*File); ok {
+		*file = body
+		return resp.Header, nil
 	}
 	if err := json.Unmarshal(body, out); err != nil {
 		// A partial answer is useless. The decoder's error is omitted, because
@@ -292,7 +300,7 @@ func (t *Transport) request(ctx context.Context, c *Call) (*http.Request, error)
 
 // secretNames are the headers and parameters with secrets.
 var secretNames = []string{
-	"Authorization", "Access-Token", "Developer-Token", "access_token", "refresh_token", "client_secret", "secret", "code", "auth_code", "code_verifier",
+	"Authorization", "Access-Token", "Developer-Token", "DeveloperToken", "access_token", "refresh_token", "client_secret", "secret", "code", "auth_code", "code_verifier",
 	"fb_exchange_token", "appsecret_proof", "token", "assertion",
 }
 

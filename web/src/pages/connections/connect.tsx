@@ -51,7 +51,7 @@ export function Connect({ isOpen, onOpenChange }: { isOpen: boolean; onOpenChang
 
 /** What a platform brings, in a few words. */
 function brings(p: PlatformInfo): string {
-  if (p.auth === "none") return "Plays five platforms with made-up numbers. Needs no access.";
+  if (p.auth === "none") return "Plays all platforms with made-up numbers. Needs no access.";
   const can = p.capabilities.filter((c) => c.startsWith("read_")).map((c) => words(c.slice(5)).toLowerCase());
   const writes = p.capabilities.includes("write_campaigns") ? "; can pause and resume campaigns" : "";
   return `Reads ${new Intl.ListFormat("en").format(can)}${writes}.`;

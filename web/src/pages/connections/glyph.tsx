@@ -7,12 +7,13 @@ const names: Record<string, string> = {
   tiktok_ads: "TikTok Ads",
   linkedin_ads: "LinkedIn Ads",
   ga4: "Google Analytics 4",
+  microsoft_ads: "Microsoft Advertising",
   csv: "Imported files",
   api: "Sent by API",
   sandbox: "Sandbox",
 };
 
-const letters: Record<string, string> = { ga4: "A", csv: "CSV", api: "API" };
+const letters: Record<string, string> = { ga4: "A", microsoft_ads: "MS", csv: "CSV", api: "API" };
 
 export const platformName = (platform: string) => names[platform] ?? words(platform);
 

@@ -111,7 +111,7 @@ function Nothing({ connect }: { connect?: () => void }) {
       }
     >
       {connect
-        ? "Connect an ad platform to see its numbers here. To look around first, connect the sandbox: it plays five platforms."
+        ? "Connect an ad platform to see its numbers here. To look around first, connect the sandbox: it plays all platforms."
         : "An admin can connect an ad platform. Files can be imported below."}
     </Empty>
   );
