@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/tls"
@@ -8,6 +9,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net"
 	"net/http"
@@ -19,10 +21,12 @@ import (
 
 	"fanfare/internal/assetfiles"
 	"fanfare/internal/config"
+	"fanfare/internal/connection"
 	"fanfare/internal/control"
 	"fanfare/internal/datadir"
 	"fanfare/internal/factsdb"
 	"fanfare/internal/factsfile"
+	"fanfare/internal/ident"
 	"fanfare/internal/listen"
 	"fanfare/internal/store"
 )
@@ -43,32 +47,68 @@ const (
 )
 
 func (c *cli) doctorCommand() *cobra.Command {
-	return c.jsonFlag(&cobra.Command{
+	var id string
+	cmd := c.jsonFlag(&cobra.Command{
 		Use: "doctor", Short: "Check the installation and print fixes", Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			d := &doctor{cli: c}
-			d.examine(cmd)
-			bad := 0
-			for _, f := range d.list {
-				if f.Status == failure {
-					bad++
-				}
-				if !c.asJSON {
-					mark := map[string]string{good: "ok", warning: "warn", failure: "FAIL"}[f.Status]
-					fmt.Fprintf(cmd.OutOrStdout(), "%-4s  %-14s %s\n", mark, f.Check, f.Detail)
-				}
+			if id == "" {
+				d.examine(cmd)
+			} else if err := d.connection(cmd, ident.ID(id)); err != nil {
+				return err
 			}
-			if c.asJSON {
-				if err := printJSON(cmd.OutOrStdout(), d.list); err != nil {
-					return err
-				}
-			}
-			if bad > 0 {
-				return configError{fmt.Errorf("%d of %d checks failed", bad, len(d.list))}
-			}
-			return nil
+			return d.print(cmd.OutOrStdout())
 		},
 	})
+	cmd.Flags().StringVar(&id, "connection", "", "check this connection to an ad platform instead: its access, reports and quotas")
+	return cmd
+}
+
+// print prints the findings. It returns an error if one is a failure.
+func (d *doctor) print(w io.Writer) error {
+	bad := 0
+	for _, f := range d.list {
+		if f.Status == failure {
+			bad++
+		}
+		if !d.asJSON {
+			mark := map[string]string{good: "ok", warning: "warn", failure: "FAIL"}[f.Status]
+			fmt.Fprintf(w, "%-4s  %-14s %s\n", mark, f.Check, f.Detail)
+		}
+	}
+	if d.asJSON {
+		if err := printJSON(w, d.list); err != nil {
+			return err
+		}
+	}
+	if bad > 0 {
+		return configError{fmt.Errorf("%d of %d checks failed", bad, len(d.list))}
+	}
+	return nil
+}
+
+// connection checks a connection to an ad platform.
+func (d *doctor) connection(cmd *cobra.Command, id ident.ID) error {
+	var report connection.CheckReport
+	if err := d.call(cmd, "connection.check", connectionIn{id}, &report); err != nil {
+		return err
+	}
+	for _, c := range report.Checks {
+		status := map[string]string{connection.CheckFailed: failure, connection.CheckWarning: warning}[c.Status]
+		detail := c.Platform
+		if c.AccountID != nil {
+			detail += " account " + *c.AccountID
+		}
+		detail += ": " + c.Message
+		if c.Code != nil {
+			detail += " (code " + *c.Code + ")"
+		}
+		if c.Remediation != nil {
+			detail += " " + *c.Remediation
+		}
+		d.addFinding(c.Name, cmp.Or(status, good), detail)
+	}
+	return nil
 }
 
 // doctor collects findings.

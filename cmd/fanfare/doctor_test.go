@@ -1,6 +1,7 @@
 package main
 
 import (
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -60,6 +61,31 @@ func TestDoctorFindsNothing(t *testing.T) {
 			t.Errorf("got the line %q", line)
 		}
 	}
+}
+
+// TestDoctorConnection checks a connection, with and without a server, and one
+// that does not exist.
+func TestDoctorConnection(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.serve()
+	w := p.workspace()
+	status, body := p.server.Call(w.APIKey, http.MethodPost, "/v1/connections", `{"platform":"sandbox","name":"Made up"}`)
+	if status != http.StatusCreated {
+		t.Fatalf("got %d %s", status, body)
+	}
+	_, id, _ := strings.Cut(body, `"id":"`)
+	id = id[:30]
+	for _, when := range []string{"with a server", "without one"} {
+		out := p.run(0, "doctor", "--connection", id).Out
+		t.Log(when)
+		wants(t, out, "ok    credentials", "ok    report_base", "meta_ads account", "ok    quota")
+		if p.server != nil {
+			p.server.Stop()
+			p.server = nil
+		}
+	}
+	wants(t, p.run(5, "doctor", "--connection", "con_01h455vb4pex5vsknk084sn02q").Errors, "No workspace has a connection")
 }
 
 // TestDoctorFindsRefusals checks that doctor reports everything that would

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"net/netip"
 	"time"
@@ -9,7 +10,9 @@ import (
 	"fanfare/internal/account"
 	"fanfare/internal/app"
 	"fanfare/internal/backup"
+	"fanfare/internal/body"
 	"fanfare/internal/clock"
+	"fanfare/internal/connection"
 	"fanfare/internal/control"
 	"fanfare/internal/factsfile"
 	"fanfare/internal/fault"
@@ -54,6 +57,10 @@ type keyIn struct {
 type keyOut struct {
 	ID     ident.ID `json:"id"`
 	APIKey string   `json:"api_key"`
+}
+
+type connectionIn struct {
+	ConnectionID ident.ID `json:"connection_id"`
 }
 
 type backupIn struct {
@@ -180,10 +187,28 @@ func dataOperations(a *app.App) map[string]control.Op {
 		"doctor": control.NewOp(func(ctx context.Context, _ nothing, _ func(control.Progress)) ([]finding, error) {
 			return append(examineStore(ctx, a.Engine, a.DB, ""), examineAssets(ctx, a.DB, a.Files), examineMasterKey(ctx, a.MasterKey), examineConnections(ctx, a.DB), examineFacts(ctx, a)), nil
 		}),
+		"connection.check": control.NewOp(func(ctx context.Context, in connectionIn, _ func(control.Progress)) (*connection.CheckReport, error) {
+			return checkConnection(ctx, a, in.ConnectionID)
+		}),
 		"audit.verify": control.NewOp(func(ctx context.Context, _ nothing, report func(control.Progress)) (store.AuditReport, error) {
 			return a.DB.VerifyAudit(ctx, func(entries int64) { report(control.Progress{Done: entries}) })
 		}),
 	}
+}
+
+// checkConnection checks a connection of any workspace.
+func checkConnection(ctx context.Context, a *app.App, id ident.ID) (*connection.CheckReport, error) {
+	workspaces, err := a.DB.Accounts().Workspaces(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range workspaces {
+		if _, err := a.Connections.Get(ctx, w.ID, id); fault.Is(err, fault.NotFound) {
+			continue
+		}
+		return a.Connections.Check(ctx, w.ID, id, &body.Value{})
+	}
+	return nil, fault.New(fault.NotFound, fmt.Sprintf("No workspace has a connection %s. List them with GET /v1/connections.", id))
 }
 
 // modelBudget parses an amount of US dollars; none means no limit.
