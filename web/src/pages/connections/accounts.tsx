@@ -1,13 +1,16 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
 import { take, v1 } from "../../api/client";
 import { day } from "../../lib/format";
 import { useMay } from "../../lib/session";
-import { TextLink } from "../../ui/button";
+import { Button, TextLink } from "../../ui/button";
 import { Card } from "../../ui/display";
 import { Failed, SkeletonRows } from "../../ui/feedback";
 import { Switch } from "../../ui/fields";
+import { Confirm } from "../../ui/overlay";
 import { DataTable, type TableColumn } from "../../ui/table";
 import { say } from "../../ui/toast";
+import { CallPlan } from "./check";
 import { platformName } from "./glyph";
 import type { Connection } from "./queries";
 
@@ -17,13 +20,14 @@ type Account = Connection["accounts"][number];
 export function Accounts({ connection: c }: { connection: Connection }) {
   const client = useQueryClient();
   const admin = useMay("admin");
+  const [deleting, setDeleting] = useState<Account | null>(null);
   const key = ["connections", "accounts", c.id];
   const list = useQuery({
     queryKey: key,
     queryFn: async () => (await take(v1.GET("/v1/connections/{id}/accounts", { params: { path: { id: c.id } } }))).data,
   });
   const change = useMutation({
-    mutationFn: async (a: { external_id: string; enabled: boolean }) =>
+    mutationFn: async (a: { external_id: string; enabled: boolean; delete_metrics: boolean }) =>
       take(v1.PATCH("/v1/connections/{id}", { params: { path: { id: c.id } }, body: { accounts: [a] } })),
     onMutate: (a) => {
       const before = client.getQueryData<Account[]>(key);
@@ -36,9 +40,9 @@ export function Accounts({ connection: c }: { connection: Connection }) {
     onSettled: () => client.invalidateQueries({ queryKey: ["connections"] }),
   });
   const turn = (a: Account, enabled: boolean) => {
-    change.mutate({ external_id: a.external_id, enabled });
+    change.mutate({ external_id: a.external_id, enabled, delete_metrics: false });
     say(`${a.name} is ${enabled ? "synced from the next sync on" : "no longer synced"}`, () =>
-      change.mutate({ external_id: a.external_id, enabled: !enabled }),
+      change.mutate({ external_id: a.external_id, enabled: !enabled, delete_metrics: false }),
     );
   };
   const columns: TableColumn<Account>[] = [
@@ -73,14 +77,21 @@ export function Accounts({ connection: c }: { connection: Connection }) {
     {
       id: "enabled",
       name: "Synced",
-      width: 96,
+      width: 190,
       cell: (a) => (
-        <Switch
-          aria-label={`Sync ${a.name}`}
-          isSelected={a.enabled}
-          isDisabled={!admin || c.status === "disconnected"}
-          onChange={(on) => turn(a, on)}
-        />
+        <span className="flex items-center gap-3">
+          <Switch
+            aria-label={`Sync ${a.name}`}
+            isSelected={a.enabled}
+            isDisabled={!admin || c.status === "disconnected"}
+            onChange={(on) => turn(a, on)}
+          />
+          {admin && !a.enabled && a.reports.some((r) => r.start_date) ? (
+            <Button size="sm" onPress={() => setDeleting(a)}>
+              Delete numbers
+            </Button>
+          ) : null}
+        </span>
       ),
     },
   ];
@@ -108,6 +119,21 @@ export function Accounts({ connection: c }: { connection: Connection }) {
         />
       )}
       {list.data ? <Gaps accounts={list.data} /> : null}
+      <CallPlan connection={c} />
+      <Confirm
+        title={`Delete the numbers of ${deleting?.name}?`}
+        action="Delete numbers"
+        danger
+        isOpen={deleting !== null}
+        onOpenChange={() => setDeleting(null)}
+        confirm={async () => {
+          if (deleting)
+            await change.mutateAsync({ external_id: deleting.external_id, enabled: false, delete_metrics: true });
+        }}
+      >
+        Reports no longer have what came from this account. If you sync it again, its numbers are read again as far back
+        as the platform has them.
+      </Confirm>
     </Card>
   );
 }
@@ -122,7 +148,9 @@ const reportNames: Record<string, string> = {
 
 /** Days whose numbers are missing or not all there. */
 function Gaps({ accounts }: { accounts: Account[] }) {
-  const gaps = accounts.flatMap((a) => a.reports.flatMap((r) => r.gaps.map((g) => ({ account: a, report: r.report, ...g }))));
+  const gaps = accounts.flatMap((a) =>
+    a.reports.flatMap((r) => r.gaps.map((g) => ({ account: a, report: r.report, ...g }))),
+  );
   if (gaps.length === 0) return null;
   return (
     <div className="border-t border-line px-6 py-4 text-sm">
@@ -131,9 +159,13 @@ function Gaps({ accounts }: { accounts: Account[] }) {
         {gaps.slice(0, 20).map((g) => (
           <li key={`${g.account.external_id} ${g.report} ${g.start_date} ${g.code}`}>
             <span className="font-medium">
-              {g.account.name}, {reportNames[g.report] ?? g.report}, {day(g.start_date, true)} to {day(g.end_date, true)}
+              {g.account.name}, {reportNames[g.report] ?? g.report}, {day(g.start_date, true)} to{" "}
+              {day(g.end_date, true)}
             </span>
-            : {g.message} <span className="text-muted">{g.remediation ?? (g.missing ? "These days are read again with a later sync." : "")}</span>
+            : {g.message}{" "}
+            <span className="text-muted">
+              {g.remediation ?? (g.missing ? "These days are read again with a later sync." : "")}
+            </span>
           </li>
         ))}
       </ul>

@@ -13,6 +13,7 @@ import { Failed, Note, SkeletonRows } from "../../ui/feedback";
 import { Actions, Dialog } from "../../ui/overlay";
 import { ShowCall, tab } from "../../ui/showcall";
 import { Accounts } from "./accounts";
+import { Check } from "./check";
 import { Access } from "./connect";
 import { Entities } from "./entities";
 import { Glyph, platformName } from "./glyph";
@@ -77,6 +78,7 @@ export function ConnectionDetail() {
           <TabPanel id="overview" className="grid gap-4 outline-none">
             <Overview connection={c} />
             {own ? null : <Accounts connection={c} />}
+            {own || gone || !admin || c.status === "pending" ? null : <Check connection={c} />}
           </TabPanel>
           <TabPanel id="syncs" className="outline-none">
             <History connection={c} />
