@@ -81,7 +81,7 @@ const (
 type accountCalls struct{ first, history, brief, nightly int64 }
 
 // callsOf returns the calls for an account of a platform.
-func (s *Service) callsOf(about *About, lookback int64) (n accountCalls) {
+func (s *Checker) callsOf(about *About, lookback int64) (n accountCalls) {
 	windows := func(days int64) int64 {
 		size := int64(about.WindowDays)
 		if size <= 0 {
@@ -115,7 +115,7 @@ func (n *accountCalls) daily(c *Connection) int64 {
 
 // CallPlan returns the calls that a connection needs, by platform: for the
 // accounts that are synced, or for all if none is chosen yet.
-func (s *Service) CallPlan(ctx context.Context, workspace, id ident.ID) ([]CallPlan, error) {
+func (s *Checker) CallPlan(ctx context.Context, workspace, id ident.ID) ([]CallPlan, error) {
 	c, err := s.store.Load(ctx, workspace, id)
 	if err != nil {
 		return nil, err
@@ -151,7 +151,7 @@ func (c *Connection) countAccounts(platform string, ids []string) (n int64) {
 }
 
 // planPlatform plans the calls of one platform.
-func (s *Service) planPlatform(c *Connection, about *About, count int64, all []*Connection) CallPlan {
+func (s *Checker) planPlatform(c *Connection, about *About, count int64, all []*Connection) CallPlan {
 	one := s.callsOf(about, c.Sync.LookbackDays)
 	p := CallPlan{
 		Platform: about.Platform, Accounts: count, FirstSync: count * one.first, History: count * one.history,

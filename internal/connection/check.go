@@ -66,7 +66,7 @@ const checkTime = 20 * time.Second
 
 // checker collects the results of a check.
 type checker struct {
-	s      *Service
+	s      *Checker
 	c      *Connection
 	ring   PlatformCredentials
 	report *CheckReport
@@ -75,7 +75,7 @@ type checker struct {
 // Check tries what the connection needs: its credentials, scopes, accounts,
 // every report, writing and quotas. It changes nothing on the platform. The body
 // can name accounts; without it, the first ones that are synced are read.
-func (s *Service) Check(ctx context.Context, workspace, id ident.ID, sent *body.Value) (*CheckReport, error) {
+func (s *Checker) Check(ctx context.Context, workspace, id ident.ID, sent *body.Value) (*CheckReport, error) {
 	f := body.NewReader(sent, false)
 	accounts := f.Texts("account_ids", maxCheckedAccounts, MaxAccountID)
 	f.Done()
@@ -217,8 +217,7 @@ func (k *checker) readAccounts(ctx context.Context, ids []string) {
 // readAccount reads what one account has and its reports.
 func (k *checker) readAccount(ctx context.Context, id string) []Check {
 	a := k.c.account(id)
-	e := &execution{s: k.s, c: k.c, ring: k.ring}
-	client, creds, ok := e.client(id)
+	client, creds, ok := k.s.clientFor(k.c, k.ring, id)
 	if !ok {
 		return []Check{newCheck(checkEntities, k.c.Platform, id, &Error{Class: Gone, Code: "no_account", Message: "The connection has no such account."}, "")}
 	}

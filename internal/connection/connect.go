@@ -39,7 +39,7 @@ type Given struct {
 
 // Create connects a platform. One that needs a person is pending until that
 // person has been there; all others are asked at once.
-func (s *Service) Create(ctx context.Context, cause record.Cause, sent *body.Value, defaults WorkspaceDefaults) (record.Doc, error) {
+func (s *Connector) Create(ctx context.Context, cause record.Cause, sent *body.Value, defaults WorkspaceDefaults) (record.Doc, error) {
 	f := body.NewReader(sent, false)
 	spec := readSpec(f)
 	if err := f.Err(); err != nil {
@@ -80,7 +80,7 @@ const (
 )
 
 // lookback is for how many days figures of a platform may change.
-func (s *Service) lookback(platform string) int64 {
+func (s *shared) lookback(platform string) int64 {
 	most := 0
 	for _, a := range s.Registry.About() {
 		if a.Platform == platform || platform == PlatformSandbox {
@@ -128,7 +128,7 @@ func (g *Given) problems(platform string) []fault.Detail {
 }
 
 // named refuses a name that a living connection of the platform has.
-func (s *Service) named(ctx context.Context, c *Connection) error {
+func (s *shared) named(ctx context.Context, c *Connection) error {
 	other, err := s.store.Named(ctx, c.WorkspaceID, c.Platform, c.Name)
 	switch {
 	case fault.Is(err, fault.NotFound):
@@ -150,7 +150,7 @@ func taken(c *Connection) error {
 
 // admit gets access: from the sandbox, by credentials that were brought, or by
 // asking for a person.
-func (s *Service) admit(ctx context.Context, c *Connection, given *Given, defaults WorkspaceDefaults, ch *Change) error {
+func (s *Connector) admit(ctx context.Context, c *Connection, given *Given, defaults WorkspaceDefaults, ch *Change) error {
 	ctx = WaiveHolds(ctx)
 	switch {
 	case c.Platform == PlatformSandbox:
@@ -179,7 +179,7 @@ func (s *Service) admit(ctx context.Context, c *Connection, given *Given, defaul
 
 // enter takes credentials into use: it looks at the accounts and has them
 // synced.
-func (s *Service) enter(ctx context.Context, c *Connection, ring PlatformCredentials, ch *Change) error {
+func (s *Connector) enter(ctx context.Context, c *Connection, ring PlatformCredentials, ch *Change) error {
 	if err := s.discover(ctx, c, ring); err != nil {
 		return s.refused(err)
 	}
@@ -209,7 +209,7 @@ func (s *Service) enter(ctx context.Context, c *Connection, ring PlatformCredent
 
 // missing are the scopes that were not granted, where the platform tells which
 // were.
-func (s *Service) missing(c *Connection) []string {
+func (s *Access) missing(c *Connection) []string {
 	list := []string{}
 	if c.Platform == PlatformSandbox || len(c.ScopesGranted) == 0 {
 		return list
@@ -229,7 +229,7 @@ func (s *Service) missing(c *Connection) []string {
 
 // refused makes what a platform says about credentials a fault of theirs. Who
 // asks too often is told when it is worth trying again.
-func (s *Service) refused(err error) error {
+func (s *Access) refused(err error) error {
 	e, ok := errors.AsType[*Error](err)
 	if !ok {
 		return err
@@ -268,7 +268,7 @@ type Granting struct {
 }
 
 // invite asks for a person to grant access.
-func (s *Service) invite(c *Connection, ch *Change) error {
+func (s *Access) invite(c *Connection, ch *Change) error {
 	app, ok := s.Registry.App(c.Platform)
 	client, _ := s.Registry.Client(c.Platform, false)
 	grantor, can := client.(Grantor)
@@ -316,7 +316,7 @@ type Update struct {
 }
 
 // Update applies a merge patch.
-func (s *Service) Update(ctx context.Context, cause record.Cause, id ident.ID, match record.Match, patch *body.Value) (record.Doc, error) {
+func (s *Connector) Update(ctx context.Context, cause record.Cause, id ident.ID, match record.Match, patch *body.Value) (record.Doc, error) {
 	var erased []Account
 	d, err := s.change(ctx, cause, id, match, func(c *Connection, ch *Change) error {
 		f := body.NewReader(patch, true)
@@ -409,7 +409,7 @@ func assign[T any](member, value *T) {
 var errSame = errors.New("nothing changes")
 
 // change loads a connection, applies a change and writes both.
-func (s *Service) change(ctx context.Context, cause record.Cause, id ident.ID, match record.Match, apply func(*Connection, *Change) error) (record.Doc, error) {
+func (s *shared) change(ctx context.Context, cause record.Cause, id ident.ID, match record.Match, apply func(*Connection, *Change) error) (record.Doc, error) {
 	return record.Retry(ctx, func() (record.Doc, error) {
 		c, err := s.store.Load(ctx, cause.Workspace, id)
 		if err != nil {

@@ -46,7 +46,7 @@ var ErrNoVault = errors.New("there is no master key to seal credentials with; se
 
 // sealCredentials stores credentials in the connection, sealed. The wrapped data
 // key is part of the sealed text, so deleting that destroys the credentials.
-func (s *Service) sealCredentials(c *Connection, ring PlatformCredentials) error {
+func (s *Access) sealCredentials(c *Connection, ring PlatformCredentials) error {
 	if s.Vault == nil {
 		return ErrNoVault
 	}
@@ -104,7 +104,7 @@ func (k *Credentials) end() *clock.Instant {
 func (k *Credentials) renewable() bool { return !k.Refresh.Empty() || k.ServiceAccount != nil }
 
 // unsealCredentials returns the credentials of a connection.
-func (s *Service) unsealCredentials(c *Connection) (PlatformCredentials, error) {
+func (s *Access) unsealCredentials(c *Connection) (PlatformCredentials, error) {
 	switch {
 	case s.Vault == nil:
 		return nil, ErrNoVault
@@ -151,7 +151,7 @@ func (k *Credentials) due(now clock.Instant) bool {
 // those that are due, or all if force is true, because the platform reported an
 // expired one. New ones are stored before use, because the platform may already
 // reject the old ones. One worker at a time refreshes a connection, on all nodes.
-func (s *Service) freshCredentials(ctx context.Context, c *Connection, force bool) (*Connection, PlatformCredentials, error) {
+func (s *Access) freshCredentials(ctx context.Context, c *Connection, force bool) (*Connection, PlatformCredentials, error) {
 	ring, err := s.unsealCredentials(c)
 	if err != nil || !force && !ring.due(clock.At(s.now())) {
 		return c, ring, err
@@ -196,7 +196,7 @@ func (r PlatformCredentials) due(now clock.Instant) bool {
 
 // renew refreshes credentials that need it, nil for those that do not. Old ones
 // are used up to their end where the platform has none at the moment.
-func (s *Service) renew(ctx context.Context, c *Connection, platform string, k Credentials, force bool) (*Credentials, error) {
+func (s *Access) renew(ctx context.Context, c *Connection, platform string, k Credentials, force bool) (*Credentials, error) {
 	now := clock.At(s.now())
 	if !force && !k.due(now) || k.ExpiresAt == nil && !k.renewable() {
 		return nil, nil
@@ -217,7 +217,7 @@ func (s *Service) renew(ctx context.Context, c *Connection, platform string, k C
 
 // refresh gets new tokens. An empty one never takes the place of one that is
 // there.
-func (s *Service) refresh(ctx context.Context, c *Connection, platform string, k Credentials) (Credentials, error) {
+func (s *Access) refresh(ctx context.Context, c *Connection, platform string, k Credentials) (Credentials, error) {
 	client, there := s.Registry.Client(platform, c.Platform == PlatformSandbox)
 	grantor, ok := client.(Grantor)
 	if !there || !ok {
@@ -241,7 +241,7 @@ func (s *Service) refresh(ctx context.Context, c *Connection, platform string, k
 }
 
 // app is the OAuth client that tokens belong to.
-func (s *Service) app(c *Connection, platform string, k Credentials) OAuthClient {
+func (s *Access) app(c *Connection, platform string, k Credentials) OAuthClient {
 	if k.App.ID != "" {
 		return k.App
 	}
@@ -254,16 +254,27 @@ func (s *Service) app(c *Connection, platform string, k Credentials) OAuthClient
 
 // appContext names the OAuth client whose quota calls with these credentials use.
 // Tokens without a client are taken for those of the operator's.
-func (s *Service) appContext(ctx context.Context, platform string, k Credentials) context.Context {
+func (s *Access) appContext(ctx context.Context, platform string, k Credentials) context.Context {
 	if own, ok := s.Registry.App(platform); ok && own.ID == k.App.ID {
 		return WithApp(ctx, "")
 	}
 	return WithApp(ctx, k.App.ID)
 }
 
+// clientFor finds who speaks to the platform of an account, and with what.
+func (s *Access) clientFor(c *Connection, ring PlatformCredentials, account string) (Client, Credentials, bool) {
+	a := c.account(account)
+	if a == nil {
+		return nil, Credentials{}, false
+	}
+	k, there := ring[a.Platform]
+	client, known := s.Registry.Client(a.Platform, c.Platform == PlatformSandbox)
+	return client, k, there && known
+}
+
 // storeCredentials stores new credentials of a connection that others may change
 // meanwhile.
-func (s *Service) storeCredentials(ctx context.Context, c *Connection, ring PlatformCredentials) (*Connection, error) {
+func (s *Access) storeCredentials(ctx context.Context, c *Connection, ring PlatformCredentials) (*Connection, error) {
 	_, err := record.Retry(ctx, func() (record.Doc, error) {
 		next, err := s.store.Load(ctx, c.WorkspaceID, c.ID)
 		if err != nil {
@@ -288,7 +299,7 @@ func (s *Service) storeCredentials(ctx context.Context, c *Connection, ring Plat
 
 // Rewrap puts the credentials of a workspace's connections under another master
 // key, and reports how many that were.
-func (s *Service) Rewrap(ctx context.Context, workspace ident.ID, rewrap func(sealed string) (string, error)) (n int, err error) {
+func (s *Access) Rewrap(ctx context.Context, workspace ident.ID, rewrap func(sealed string) (string, error)) (n int, err error) {
 	all, err := All(ctx, s.store, workspace)
 	if err != nil {
 		return 0, err

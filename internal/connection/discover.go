@@ -14,7 +14,7 @@ import (
 // discover brings the accounts up to date. New ones are switched on, and those
 // that are gone off; a currency or zone never changes, because figures rely on
 // both.
-func (s *Service) discover(ctx context.Context, c *Connection, ring PlatformCredentials) error {
+func (s *Access) discover(ctx context.Context, c *Connection, ring PlatformCredentials) error {
 	c.Capabilities = nil
 	c.ScopesMissing = []string{}
 	denied, deniedRemedies := map[string]string{}, map[string]string{}

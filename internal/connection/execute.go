@@ -24,7 +24,7 @@ const (
 
 // execution is one attempt at a run.
 type execution struct {
-	s    *Service
+	s    *Syncer
 	c    *Connection
 	run  *Run
 	ring PlatformCredentials
@@ -47,7 +47,7 @@ type execution struct {
 // run goes on with a run until it is over, has to wait, or is taken away.
 // Everything that it has to remember is stored with every part, so it can end
 // anywhere.
-func (s *Service) run(ctx context.Context, run *Run) (*clock.Instant, error) {
+func (s *Syncer) run(ctx context.Context, run *Run) (*clock.Instant, error) {
 	ctx, done, ok := s.hands.take(ctx, run.ID)
 	if !ok {
 		return nil, errLost
@@ -273,13 +273,7 @@ func (e *execution) save(ctx context.Context) error {
 
 // client finds who speaks to the platform of an account, and with what.
 func (e *execution) client(account string) (Client, Credentials, bool) {
-	a := e.c.account(account)
-	if a == nil {
-		return nil, Credentials{}, false
-	}
-	k, there := e.ring[a.Platform]
-	client, known := e.s.Registry.Client(a.Platform, e.c.Platform == PlatformSandbox)
-	return client, k, there && known
+	return e.s.clientFor(e.c, e.ring, account)
 }
 
 // failed decides what becomes of a part that did not work: again, smaller,

@@ -202,7 +202,7 @@ func (c *Connection) next(now clock.Instant) clock.Instant {
 }
 
 // historyDays returns for how many days a platform has metrics.
-func (s *Service) historyDays(platform string) int {
+func (s *shared) historyDays(platform string) int {
 	for _, about := range s.Registry.About() {
 		if about.Platform == platform {
 			return about.HistoryDays
@@ -226,7 +226,7 @@ func (c *Connection) lacksHistory(first clock.Date, now clock.Instant, days func
 
 // history has the rest of the past read in the background while an account
 // lacks some of it, or lost days are left.
-func (s *Service) history(c *Connection, after *Run, ch *Change) {
+func (s *Syncer) history(c *Connection, after *Run, ch *Change) {
 	today := c.today(ch.At)
 	first, last := today-clock.Date(s.HistoryDays)+1, today-fullDays
 	done := after.Status == RunSucceeded || after.Status == RunPartial
@@ -254,7 +254,7 @@ func (c *Connection) purged(ch *Change) {
 }
 
 // purge takes out all figures of a connection and has campaigns told.
-func (s *Service) purge(ctx context.Context, workspace, id ident.ID) error {
+func (s *Connector) purge(ctx context.Context, workspace, id ident.ID) error {
 	s.hands.let(id)()
 	// A worker of another node may be writing. Then it finds that its run was
 	// stopped.

@@ -27,7 +27,7 @@ type carried struct {
 }
 
 // token draws a random text that nobody guesses.
-func (s *Service) token() string {
+func (s *Access) token() string {
 	var b [32]byte
 	if _, err := io.ReadFull(s.random, b[:]); err != nil {
 		panic(fmt.Sprintf("no randomness: %v", err))
@@ -40,7 +40,7 @@ func (s *Service) token() string {
 const verifierSeal = 0
 
 // grant is what belongs to one granting of access.
-func (s *Service) grant(c *Connection, g *Granting, verifier string) Grant {
+func (s *Access) grant(c *Connection, g *Granting, verifier string) Grant {
 	state, err := json.Marshal(carried{c.WorkspaceID, c.ID, g.Nonce})
 	if err != nil {
 		panic(err)
@@ -81,7 +81,7 @@ type Grantee struct {
 // changes nothing until the person has confirmed who gets access; asked says
 // who. Otherwise anybody could be sent to a platform to grant access to a
 // stranger, who has no more to do than to pass on an address.
-func (s *Service) Complete(ctx context.Context, v Visit) (d record.Doc, asked *Grantee, err error) {
+func (s *Connector) Complete(ctx context.Context, v Visit) (d record.Doc, asked *Grantee, err error) {
 	plain, ok := s.OpenState(v.State)
 	var held carried
 	if !ok || json.Unmarshal(plain, &held) != nil {
@@ -123,7 +123,7 @@ func (s *Service) Complete(ctx context.Context, v Visit) (d record.Doc, asked *G
 	return d, asked, err
 }
 
-func (s *Service) grantee(c *Connection, g *Granting) *Grantee {
+func (s *Access) grantee(c *Connection, g *Granting) *Grantee {
 	asks := &Grantee{Workspace: c.WorkspaceID, Platform: c.Platform, Connection: c.Name, Key: g.Key, Write: c.WriteEnabled}
 	for _, p := range s.Registry.About() {
 		if p.Platform == c.Platform {
@@ -134,7 +134,7 @@ func (s *Service) grantee(c *Connection, g *Granting) *Grantee {
 }
 
 // trade gets credentials for a code.
-func (s *Service) trade(ctx context.Context, c *Connection, g *Granting, code string) (k Credentials, err error) {
+func (s *Access) trade(ctx context.Context, c *Connection, g *Granting, code string) (k Credentials, err error) {
 	client, _ := s.Registry.Client(c.Platform, false)
 	grantor, can := client.(Grantor)
 	app, there := s.Registry.App(c.Platform)
@@ -159,7 +159,7 @@ func (s *Service) trade(ctx context.Context, c *Connection, g *Granting, code st
 
 // Reconnect grants access anew, with the credentials of the body or without.
 // The connection keeps its id and its figures.
-func (s *Service) Reconnect(ctx context.Context, cause record.Cause, id ident.ID, match record.Match, sent *body.Value, defaults WorkspaceDefaults) (record.Doc, error) {
+func (s *Connector) Reconnect(ctx context.Context, cause record.Cause, id ident.ID, match record.Match, sent *body.Value, defaults WorkspaceDefaults) (record.Doc, error) {
 	f := body.NewReader(sent, false)
 	given := readGiven(f)
 	f.Done()
@@ -203,7 +203,7 @@ func (c *Connection) stateDetail(message string) fault.Detail {
 // Disconnect takes access back for good. The credentials are gone when it
 // returns. Grants that no other connection uses are revoked afterwards, as well
 // as it goes; the status reason says if access at the platform stays.
-func (s *Service) Disconnect(ctx context.Context, cause record.Cause, id ident.ID, match record.Match, purge bool) (record.Doc, error) {
+func (s *Connector) Disconnect(ctx context.Context, cause record.Cause, id ident.ID, match record.Match, purge bool) (record.Doc, error) {
 	var ring PlatformCredentials
 	var gone *Connection
 	d, err := s.change(ctx, cause, id, match, func(c *Connection, ch *Change) error {
@@ -255,7 +255,7 @@ func (s *Service) Disconnect(ctx context.Context, cause record.Cause, id ident.I
 }
 
 // expire drops a connection that nobody granted access to.
-func (s *Service) expire(ctx context.Context, c *Connection) error {
+func (s *Access) expire(ctx context.Context, c *Connection) error {
 	_, err := s.change(ctx, system(c), c.ID, record.Match{}, func(c *Connection, ch *Change) error {
 		if c.Status != StatusPending || c.CreatedAt.Add(pendingTime) > ch.At {
 			return errSame

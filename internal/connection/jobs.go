@@ -66,7 +66,7 @@ func (c *Connection) refreshJobs(at clock.Instant) ([]record.Job, error) {
 
 // apply writes a change. Every change of a connection's status goes through it,
 // so that campaigns are refreshed.
-func (s *Service) apply(ctx context.Context, ch *Change) (record.Doc, error) {
+func (s *shared) apply(ctx context.Context, ch *Change) (record.Doc, error) {
 	if ch.Connection != nil {
 		jobs, err := ch.Connection.refreshJobs(ch.At)
 		if err != nil {

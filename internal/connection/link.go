@@ -118,7 +118,7 @@ type Linked struct {
 // Link makes and takes away links as the body says, all or none, and returns a
 // Linked as a document. Facts that are there follow. The precondition counts
 // only for an invalid body; see invalid.
-func (s *Service) Link(ctx context.Context, cause record.Cause, id ident.ID, match record.Match, sent *body.Value) ([]byte, error) {
+func (s *Linker) Link(ctx context.Context, cause record.Cause, id ident.ID, match record.Match, sent *body.Value) ([]byte, error) {
 	f := body.NewReader(sent, false)
 	r := readLinks(f)
 	c, err := s.store.Load(ctx, cause.Workspace, id)
@@ -140,7 +140,7 @@ func (s *Service) Link(ctx context.Context, cause record.Cause, id ident.ID, mat
 
 // changeLinks does what a request asks for. It returns record.ErrRace if a link
 // changes meanwhile.
-func (s *Service) changeLinks(ctx context.Context, cause record.Cause, c *Connection, r *LinkRequest) ([]byte, error) {
+func (s *Linker) changeLinks(ctx context.Context, cause record.Cause, c *Connection, r *LinkRequest) ([]byte, error) {
 	told := map[ident.ID]string{}
 	changed, done, err := s.wishes(ctx, c, r.Links, told)
 	if err != nil {
@@ -171,14 +171,14 @@ func (s *Service) changeLinks(ctx context.Context, cause record.Cause, c *Connec
 }
 
 // putLinks writes links and schedules the pushes that they have not confirmed.
-func (s *Service) putLinks(ctx context.Context, cause record.Cause, id ident.ID, list []Link, answer []byte) error {
+func (s *Linker) putLinks(ctx context.Context, cause record.Cause, id ident.ID, list []Link, answer []byte) error {
 	now := clock.At(s.now())
 	return s.Links.Put(ctx, id, list, answer, record.Save{Cause: cause, At: now, Jobs: PushJobs(cause.Workspace, list, now)})
 }
 
 // wishes finds what a request is about. It notes the records that lose a link,
 // with their kinds.
-func (s *Service) wishes(ctx context.Context, c *Connection, list []LinkWish, losers map[ident.ID]string) (changed []Link, done Linked, err error) {
+func (s *Linker) wishes(ctx context.Context, c *Connection, list []LinkWish, losers map[ident.ID]string) (changed []Link, done Linked, err error) {
 	done.Ambiguous = []string{}
 	var details []fault.Detail
 	for _, kind := range Kinds {
@@ -288,7 +288,7 @@ func (p *LinkPrivate) takeOwed(to ident.ID) (owed Owed, there bool) {
 // the two is right, and a delivery issue reports the difference. A pause that
 // was never confirmed is their decision already, whatever the platform campaign
 // was linked to meanwhile.
-func (s *Service) attach(ctx context.Context, workspace ident.ID, l *Link) error {
+func (s *Linker) attach(ctx context.Context, workspace ident.ID, l *Link) error {
 	if l.RecordID == nil || l.Kind != fact.KindCampaign {
 		return nil
 	}
@@ -306,7 +306,7 @@ func (s *Service) attach(ctx context.Context, workspace ident.ID, l *Link) error
 
 // byName links what is not linked and has the name of exactly one record. It
 // stores that itself where the cause has an actor.
-func (s *Service) byName(ctx context.Context, cause record.Cause, id ident.ID, kind string, besides []Link) (changed []Link, ambiguous []string, err error) {
+func (s *Linker) byName(ctx context.Context, cause record.Cause, id ident.ID, kind string, besides []Link) (changed []Link, ambiguous []string, err error) {
 	list, err := s.Links.OfConnection(ctx, cause.Workspace, id, kind, nil)
 	if err != nil {
 		return nil, nil, err
@@ -349,7 +349,7 @@ func (s *Service) byName(ctx context.Context, cause record.Cause, id ident.ID, k
 
 // relink has facts that are there count for the records, and records tell of
 // their links, those in told too.
-func (s *Service) relink(ctx context.Context, c *Connection, changed []Link, told map[ident.ID]string) error {
+func (s *Linker) relink(ctx context.Context, c *Connection, changed []Link, told map[ident.ID]string) error {
 	for _, l := range changed {
 		if l.RecordID != nil {
 			told[*l.RecordID] = l.Kind
@@ -383,7 +383,7 @@ func linkFacts(c *Connection, links []Link) *fact.Batch {
 }
 
 // tell has a record show where else it is.
-func (s *Service) tell(ctx context.Context, workspace ident.ID, kind string, id ident.ID) error {
+func (s *Linker) tell(ctx context.Context, workspace ident.ID, kind string, id ident.ID) error {
 	look := func(ctx context.Context) ([]record.ExternalRef, error) { return s.Refs(ctx, workspace, kind, id) }
 	switch kind {
 	case fact.KindCampaign:
@@ -395,7 +395,7 @@ func (s *Service) tell(ctx context.Context, workspace ident.ID, kind string, id 
 }
 
 // Entities returns one page of what the platform has, and the cursor behind it.
-func (s *Service) Entities(ctx context.Context, workspace, id ident.ID, kinds []string, linked *bool, after string, limit int) ([]Link, error) {
+func (s *Linker) Entities(ctx context.Context, workspace, id ident.ID, kinds []string, linked *bool, after string, limit int) ([]Link, error) {
 	if _, err := s.store.Doc(ctx, workspace, id); err != nil {
 		return nil, err
 	}

@@ -46,7 +46,7 @@ func (u *Unread) read(first, last clock.Date) {
 // are removed. Every loss raises the version, so that no caller who has not seen
 // it can end it. Lost reports whether the connection had facts and whether they
 // are read again. Repeated calls are safe; each is a loss of its own.
-func (s *Service) Lost(ctx context.Context, cause record.Cause, id ident.ID) (lost, resyncs bool, err error) {
+func (s *Recovery) Lost(ctx context.Context, cause record.Cause, id ident.ID) (lost, resyncs bool, err error) {
 	_, err = s.change(ctx, cause, id, record.Match{}, func(c *Connection, ch *Change) error {
 		resyncs = c.syncs() == nil && c.Status != StatusPending
 		if lost = !c.Private.Purged && (resyncs || c.DataLostAt != nil || c.Sync.LastSuccessAt != nil || c.Private.HadFacts); !lost {
@@ -89,7 +89,7 @@ func (c *Connection) forgetDays() {
 
 // unread returns the days to read again: those of a new connection, and all
 // days that had facts.
-func (s *Service) unread(c *Connection, now clock.Instant) *Unread {
+func (s *Recovery) unread(c *Connection, now clock.Instant) *Unread {
 	today := c.today(now)
 	u := &Unread{First: today - clock.Date(max(s.HistoryDays, fullDays)) + 1, Last: today}
 	earlier := func(d clock.Date) {
@@ -111,7 +111,7 @@ func (s *Service) unread(c *Connection, now clock.Instant) *Unread {
 
 // reread notes the lost days that a run has read again. The loss ends when all
 // days of all accounts are there again.
-func (s *Service) reread(c *Connection, run *Run, ch *Change) {
+func (s *Recovery) reread(c *Connection, run *Run, ch *Change) {
 	if c.DataLostAt == nil {
 		return
 	}
@@ -163,7 +163,7 @@ func (r *Run) readSince(c *Connection) (first clock.Date, ok bool) {
 
 // unreadable says which lost facts a sync cannot read again, and is empty if it
 // can read all.
-func (s *Service) unreadable(c *Connection, now clock.Instant) string {
+func (s *Recovery) unreadable(c *Connection, now clock.Instant) string {
 	var off []string
 	first := clock.Date(0)
 	for i := range c.Accounts {
@@ -193,7 +193,7 @@ func (s *Service) unreadable(c *Connection, now clock.Instant) string {
 
 // explainLoss sets the status reason of a connection whose facts were lost. A
 // connection that does not work keeps the reason for that.
-func (s *Service) explainLoss(c *Connection, now clock.Instant) {
+func (s *Recovery) explainLoss(c *Connection, now clock.Instant) {
 	if c.DataLostAt == nil || c.Status != StatusConnected && c.Status != StatusDisconnected {
 		return
 	}

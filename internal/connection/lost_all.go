@@ -20,7 +20,7 @@ type Losses struct {
 
 // LoseAll notes that the facts of all connections of the workspaces are gone.
 // See Lost.
-func (s *Service) LoseAll(ctx context.Context, cause record.Cause, workspaces []ident.ID) (Losses, error) {
+func (s *Recovery) LoseAll(ctx context.Context, cause record.Cause, workspaces []ident.ID) (Losses, error) {
 	l := Losses{SendAgain: []ident.ID{}, Gone: []ident.ID{}}
 	for _, w := range workspaces {
 		cause.Workspace = w

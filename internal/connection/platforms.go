@@ -22,7 +22,7 @@ type PlatformInfo struct {
 
 // Platforms lists what can be connected. The sandbox is the last; it plays all
 // the others, so it can do whatever one of them can.
-func (s *Service) Platforms() []PlatformInfo {
+func (s *shared) Platforms() []PlatformInfo {
 	var list []PlatformInfo
 	sandbox := PlatformInfo{
 		Platform: PlatformSandbox, Name: "Sandbox", Auth: "none", Configured: true, Scopes: []string{}, WriteScopes: []string{},

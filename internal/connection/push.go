@@ -25,7 +25,7 @@ const (
 )
 
 // Refs lists the platform campaigns, or audiences, that a record is linked to.
-func (s *Service) Refs(ctx context.Context, workspace ident.ID, kind string, id ident.ID) ([]record.ExternalRef, error) {
+func (s *Linker) Refs(ctx context.Context, workspace ident.ID, kind string, id ident.ID) ([]record.ExternalRef, error) {
 	links, err := s.Links.OfRecord(ctx, workspace, id)
 	if err != nil {
 		return nil, err
@@ -44,7 +44,7 @@ func (s *Service) Refs(ctx context.Context, workspace ident.ID, kind string, id 
 // Choice: a pause is requested too where states cannot be written and the
 // platform campaign is not known to be paused. The push then fails with the
 // reason, so that spend which goes on is reported.
-func (s *Service) Request(ctx context.Context, workspace, campaign ident.ID, enable bool) ([]record.ExternalRef, error) {
+func (s *Pusher) Request(ctx context.Context, workspace, campaign ident.ID, enable bool) ([]record.ExternalRef, error) {
 	links, err := s.Links.OfRecord(ctx, workspace, campaign)
 	if err != nil {
 		return nil, err
@@ -84,7 +84,7 @@ func (l *Link) ref(kind string) record.ExternalRef {
 
 // writes returns the client that writes the state of a link's campaign, and why
 // it must not, nil where it may.
-func (s *Service) writes(c *Connection, l *Link) (Client, *Error) {
+func (s *Pusher) writes(c *Connection, l *Link) (Client, *Error) {
 	client, there := s.Registry.Client(l.Platform, c.Platform == PlatformSandbox)
 	switch {
 	case c.Status == StatusDisconnected:
@@ -104,7 +104,7 @@ const codeWriteDisabled = "write_disabled"
 // campaign that has not confirmed it, and reads it back. It returns when it
 // wants to be called again, nil for not before access returns or the next sync.
 // It may be called at any time and any number of times.
-func (s *Service) Push(ctx context.Context, workspace, campaign ident.ID, attempt int64) (again *clock.Instant, failed error) {
+func (s *Pusher) Push(ctx context.Context, workspace, campaign ident.ID, attempt int64) (again *clock.Instant, failed error) {
 	// One at a time: an older request must not reach the platform after a
 	// newer one.
 	ctx, unlock, err := s.Lock(record.WithUrgent(ctx), "push "+string(campaign))
@@ -151,7 +151,7 @@ var errNotConfirmed = &Error{Class: Transient, Code: "not_confirmed", Message: "
 
 // pushLink writes a state to one platform campaign and stores the result,
 // unless another state was requested meanwhile.
-func (s *Service) pushLink(ctx context.Context, workspace ident.ID, l *Link, attempt int64) (again *clock.Instant, err error) {
+func (s *Pusher) pushLink(ctx context.Context, workspace ident.ID, l *Link, attempt int64) (again *clock.Instant, err error) {
 	c, err := s.store.Load(ctx, workspace, l.Connection)
 	if err != nil {
 		return nil, err
@@ -178,7 +178,7 @@ func (s *Service) pushLink(ctx context.Context, workspace ident.ID, l *Link, att
 
 // pushed stores the result of a push and returns when it wants to be called
 // again.
-func (s *Service) pushed(ctx context.Context, workspace ident.ID, l *Link, attempt int64, observed Observed, failed error) (again *clock.Instant, err error) {
+func (s *Pusher) pushed(ctx context.Context, workspace ident.ID, l *Link, attempt int64, observed Observed, failed error) (again *clock.Instant, err error) {
 	switch {
 	case errors.Is(failed, errOvertaken):
 		return nil, nil
@@ -200,7 +200,7 @@ func (s *Service) pushed(ctx context.Context, workspace ident.ID, l *Link, attem
 
 // unpushed stores why a state was not confirmed, and decides when it is tried
 // again.
-func (s *Service) unpushed(ctx context.Context, workspace ident.ID, l *Link, attempt int64, failed error) (again *clock.Instant, err error) {
+func (s *Pusher) unpushed(ctx context.Context, workspace ident.ID, l *Link, attempt int64, failed error) (again *clock.Instant, err error) {
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("write state of %s: %w", l.ExternalID, failed)
 	}
@@ -229,22 +229,4 @@ func (s *Service) unpushed(ctx context.Context, workspace ident.ID, l *Link, att
 		return nil, fmt.Errorf("write state of %s: %w", l.ExternalID, failed)
 	}
 	return again, nil
-}
-
-// ended notes that the platform has ended the access of a connection, unless
-// access was granted anew since.
-func (s *Service) ended(ctx context.Context, used *Connection, why error) error {
-	_, err := s.change(ctx, system(used), used.ID, record.Match{}, func(c *Connection, ch *Change) error {
-		if c.Status != StatusConnected && c.Status != StatusError || c.Private.SealVersion != used.Private.SealVersion {
-			return errSame
-		}
-		reason := runError(why)
-		ch.Events = append(ch.Events, record.Event{Type: "connection.reauth_required", Previous: map[string]any{"status": c.Status}})
-		c.Status, c.Sync.LastError, c.Sync.NextRunAt = StatusReauthRequired, reason, nil
-		c.StatusReason = &Reason{Code: reason.Code, Message: reason.Message, Since: ch.At, Remediation: reason.Remediation}
-		url := s.PublicURL + "/connections/" + string(c.ID)
-		c.ReauthURL = &url
-		return s.stop(ctx, c, ch)
-	})
-	return err
 }

@@ -22,7 +22,7 @@ type RestoredFacts interface {
 //
 // Choice: connections that were purged by a version that did not note it keep
 // their facts, because those whose loss was accepted look the same.
-func (s *Service) Reconcile(ctx context.Context, facts RestoredFacts, workspace ident.ID) (erased int, err error) {
+func (s *Recovery) Reconcile(ctx context.Context, facts RestoredFacts, workspace ident.ID) (erased int, err error) {
 	sources, err := facts.Sources(ctx, workspace)
 	if err != nil {
 		return 0, err
@@ -45,7 +45,7 @@ func (s *Service) Reconcile(ctx context.Context, facts RestoredFacts, workspace 
 
 // linkAgain has restored facts count for what they are linked to now. Links that
 // were removed since are removed; later syncs would leave them.
-func (s *Service) linkAgain(ctx context.Context, facts Facts, c *Connection) error {
+func (s *Linker) linkAgain(ctx context.Context, facts Facts, c *Connection) error {
 	var all []Link
 	for _, kind := range Kinds {
 		links, err := s.Links.OfConnection(ctx, c.WorkspaceID, c.ID, kind, nil)

@@ -50,7 +50,7 @@ type GrantExplainer interface {
 }
 
 // notGranted returns the fault for a person who comes back without a code.
-func (s *Service) notGranted(platform, code string) error {
+func (s *Access) notGranted(platform, code string) error {
 	message := "Access was not granted."
 	client, _ := s.Registry.Client(platform, false)
 	if explainer, ok := client.(GrantExplainer); ok {

@@ -15,7 +15,7 @@ const (
 )
 
 // grantHashes returns the hashes that are stored for credentials, never nil.
-func (s *Service) grantHashes(ring PlatformCredentials) []string {
+func (s *Access) grantHashes(ring PlatformCredentials) []string {
 	list := []string{}
 	for _, k := range ring {
 		if k.Grant != "" {
@@ -28,7 +28,7 @@ func (s *Service) grantHashes(ring PlatformCredentials) []string {
 
 // lockGrant waits until no other worker, on any node, takes a grant into use or
 // revokes it.
-func (s *Service) lockGrant(ctx context.Context, grant string) (held context.Context, unlock func(), err error) {
+func (s *Access) lockGrant(ctx context.Context, grant string) (held context.Context, unlock func(), err error) {
 	if grant == "" {
 		return ctx, func() {}, nil
 	}
@@ -36,14 +36,14 @@ func (s *Service) lockGrant(ctx context.Context, grant string) (held context.Con
 }
 
 // inUse reports whether another connection uses a grant.
-func (s *Service) inUse(ctx context.Context, c *Connection, grant string) (bool, error) {
+func (s *Access) inUse(ctx context.Context, c *Connection, grant string) (bool, error) {
 	n, err := s.store.GrantUsers(ctx, s.Vault.GrantHashes(grant), c.ID)
 	return n > 0, err
 }
 
 // keptAccess returns why access at the platform stays when a connection ends,
 // nil if it is revoked.
-func (s *Service) keptAccess(ctx context.Context, c *Connection, ring PlatformCredentials, at clock.Instant) (*Reason, error) {
+func (s *Access) keptAccess(ctx context.Context, c *Connection, ring PlatformCredentials, at clock.Instant) (*Reason, error) {
 	var why *Reason
 	for _, k := range ring {
 		if k.Grant == "" {
@@ -69,7 +69,7 @@ func (s *Service) keptAccess(ctx context.Context, c *Connection, ring PlatformCr
 
 // revoke revokes the grants of a connection that has ended, unless another one
 // uses them. Brought credentials are never revoked.
-func (s *Service) revoke(ctx context.Context, c *Connection, ring PlatformCredentials) {
+func (s *Access) revoke(ctx context.Context, c *Connection, ring PlatformCredentials) {
 	done := map[string]bool{}
 	for _, platform := range Played {
 		k, there := ring[platform]
@@ -83,7 +83,7 @@ func (s *Service) revoke(ctx context.Context, c *Connection, ring PlatformCreden
 	}
 }
 
-func (s *Service) revokeGrant(ctx context.Context, c *Connection, platform string, k Credentials) error {
+func (s *Access) revokeGrant(ctx context.Context, c *Connection, platform string, k Credentials) error {
 	client, _ := s.Registry.Client(platform, c.Platform == PlatformSandbox)
 	grantor, can := client.(Grantor)
 	if !can {

@@ -97,7 +97,7 @@ func (c *Connection) unselected(at clock.Instant) *Reason {
 
 // startAfterChoice has a connection synced for the first time once someone has
 // chosen an account.
-func (s *Service) startAfterChoice(c *Connection, ch *Change) {
+func (s *Connector) startAfterChoice(c *Connection, ch *Change) {
 	if c.StatusReason == nil || c.StatusReason.Code != chooseAccounts || len(c.enabled()) == 0 {
 		return
 	}
@@ -109,7 +109,7 @@ func (s *Service) startAfterChoice(c *Connection, ch *Change) {
 
 // eraseAccounts takes out the metrics of accounts. Those that are synced are
 // read again from the beginning.
-func (s *Service) eraseAccounts(ctx context.Context, workspace, id ident.ID, accounts []Account) error {
+func (s *Connector) eraseAccounts(ctx context.Context, workspace, id ident.ID, accounts []Account) error {
 	if len(accounts) == 0 {
 		return nil
 	}

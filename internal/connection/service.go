@@ -48,8 +48,24 @@ type Parts struct {
 	Log       *slog.Logger
 }
 
-// Service is what can be done with connections.
+// Service is what can be done with connections. Each part owns one thing and
+// names the parts that it uses.
 type Service struct {
+	*shared
+	*Feeds
+	*Queue
+	*Access
+	*Linker
+	*Pusher
+	*Recovery
+	*Syncer
+	*Connector
+	*Checker
+}
+
+// shared is what all parts work with: the stores, the clock, and the records of
+// connections.
+type shared struct {
 	Parts
 	store   Store
 	now     func() time.Time
@@ -58,20 +74,79 @@ type Service struct {
 	readers readers
 }
 
+// Feeds owns the data that callers bring themselves.
+type Feeds struct{ *shared }
+
+// Queue owns the sync runs that wait.
+type Queue struct{ *shared }
+
+// Access owns what opens a platform: granting, tokens, and giving access back.
+type Access struct {
+	*shared
+	*Queue
+}
+
+// Linker owns which records of ours the things on platforms are.
+type Linker struct{ *shared }
+
+// Pusher owns the states of campaigns that are written to platforms.
+type Pusher struct {
+	*shared
+	*Access
+	*Linker
+}
+
+// Recovery owns what follows when stored facts are lost, or come from a backup.
+type Recovery struct {
+	*shared
+	*Queue
+	*Linker
+}
+
+// Syncer owns sync runs: when they are due, what they read, and how they end.
+type Syncer struct {
+	*shared
+	*Queue
+	*Access
+	*Linker
+	*Recovery
+}
+
+// Connector owns the life of a connection: it is made, changed, granted again and
+// ended.
+type Connector struct {
+	*shared
+	*Queue
+	*Access
+	*Recovery
+}
+
+// Checker owns what is tried and planned without reading numbers.
+type Checker struct {
+	*shared
+	*Access
+}
+
 // New makes the service.
 func New(p Parts) *Service {
 	p.StateTime = cmp.Or(p.StateTime, stateTime)
-	return &Service{Parts: p, store: p.Store, now: p.Now, random: p.Random, hands: hands{held: map[ident.ID]*grip{}}}
+	all := &shared{Parts: p, store: p.Store, now: p.Now, random: p.Random, hands: hands{held: map[ident.ID]*grip{}}}
+	queue, linker := &Queue{all}, &Linker{all}
+	access, recovery := &Access{all, queue}, &Recovery{all, queue, linker}
+	return &Service{
+		shared: all, Feeds: &Feeds{all}, Queue: queue, Access: access, Linker: linker, Pusher: &Pusher{all, access, linker}, Recovery: recovery,
+		Syncer: &Syncer{all, queue, access, linker, recovery}, Connector: &Connector{all, queue, access, recovery}, Checker: &Checker{all, access},
+	}
 }
 
 // Get returns the record as it is stored.
-func (s *Service) Get(ctx context.Context, workspace, id ident.ID) (record.Doc, error) {
+func (s *shared) Get(ctx context.Context, workspace, id ident.ID) (record.Doc, error) {
 	return s.store.Doc(ctx, workspace, id)
 }
 
 // List returns one page. Where no status is asked for, disconnected ones are
 // left out.
-func (s *Service) List(ctx context.Context, workspace ident.ID, q page.Query) (page.Page, error) {
+func (s *shared) List(ctx context.Context, workspace ident.ID, q page.Query) (page.Page, error) {
 	return s.store.List(ctx, workspace, q)
 }
 
@@ -82,7 +157,7 @@ func (s *Service) List(ctx context.Context, workspace ident.ID, q page.Query) (p
 // the workspace's job might run before the facts are written, and one that RecordFeed
 // took back might be that of another caller on the same connection. It costs
 // one look in vain after the last facts.
-func (s *Service) Begin(ctx context.Context, workspace, id ident.ID) error {
+func (s *shared) Begin(ctx context.Context, workspace, id ident.ID) error {
 	return s.store.Enqueue(ctx, spendJob(workspace, id, clock.At(s.now()).Add(longestWrite)))
 }
 
@@ -104,7 +179,7 @@ type FeedResult struct {
 // transaction. It changes neither the version nor updated_at, and emits no
 // event. Lost data stays marked as lost: only the sender knows whether this was
 // all of it.
-func (s *Service) RecordFeed(ctx context.Context, cause record.Cause, id ident.ID, f FeedResult) error {
+func (s *Feeds) RecordFeed(ctx context.Context, cause record.Cause, id ident.ID, f FeedResult) error {
 	_, err := record.Retry(ctx, func() (record.Doc, error) {
 		c, err := s.store.Load(ctx, cause.Workspace, id)
 		if err != nil {

@@ -51,7 +51,7 @@ type KnownSource struct {
 // response under the caller's idempotency key; RecordFeed does that. Invalid input is a
 // validation_failed fault whose fields are members of a request: source,
 // account_id, currency and timezone.
-func (s *Service) Source(ctx context.Context, cause record.Cause, src Source) (KnownSource, error) {
+func (s *Feeds) Source(ctx context.Context, cause record.Cause, src Source) (KnownSource, error) {
 	src.Name, src.Account = strings.TrimSpace(src.Name), strings.TrimSpace(src.Account)
 	if details := src.problems(); len(details) > 0 {
 		return KnownSource{}, fault.Invalid(details)
@@ -108,7 +108,7 @@ func (src *Source) problems() []fault.Detail {
 }
 
 // find loads the connection of a source, or makes one that is not stored yet.
-func (s *Service) find(ctx context.Context, cause record.Cause, src *Source) (*Connection, error) {
+func (s *Feeds) find(ctx context.Context, cause record.Cause, src *Source) (*Connection, error) {
 	if src.ID == "" {
 		c, err := s.store.Named(ctx, cause.Workspace, src.Platform, src.Name)
 		if fault.Is(err, fault.NotFound) {
@@ -131,7 +131,7 @@ func (s *Service) find(ctx context.Context, cause record.Cause, src *Source) (*C
 }
 
 // made is a new connection without accounts.
-func (s *Service) made(cause record.Cause, src *Source) *Connection {
+func (s *shared) made(cause record.Cause, src *Source) *Connection {
 	t := s.now()
 	now := clock.At(t)
 	return &Connection{

@@ -60,30 +60,8 @@ func (p *LinkPrivate) settled(now clock.Instant) {
 	}
 }
 
-// withAccess calls a platform with the credentials of a connection. It renews
-// them once if they have expired, and notes on the connection that the platform
-// has ended the access.
-func (s *Service) withAccess(ctx context.Context, c *Connection, call func(PlatformCredentials) error) error {
-	for renewed := false; ; renewed = true {
-		opened, ring, err := s.freshCredentials(ctx, c, renewed)
-		if opened != nil {
-			c = opened
-		}
-		if err == nil {
-			err = call(ring)
-		}
-		switch class := ClassOf(err); {
-		case class == Expired && !renewed:
-		case class == Expired || class == Revoked:
-			return errors.Join(err, s.ended(ctx, c, err))
-		default:
-			return err
-		}
-	}
-}
-
 // write writes the requested state and reads it back.
-func (s *Service) write(ctx context.Context, workspace ident.ID, client Client, c *Connection, l *Link) (observed Observed, err error) {
+func (s *Pusher) write(ctx context.Context, workspace ident.ID, client Client, c *Connection, l *Link) (observed Observed, err error) {
 	written := false
 	err = s.withAccess(ctx, c, func(ring PlatformCredentials) (err error) {
 		written = false
@@ -103,7 +81,7 @@ func (s *Service) write(ctx context.Context, workspace ident.ID, client Client, 
 // send writes the requested state. That a write may still take effect is stored
 // before it is sent and dropped once the platform has answered: the answer may
 // never come, and this process may end.
-func (s *Service) send(ctx context.Context, workspace ident.ID, client Client, k Credentials, l *Link) error {
+func (s *Pusher) send(ctx context.Context, workspace ident.ID, client Client, k Credentials, l *Link) error {
 	l.Private.settled(clock.At(s.now()))
 	before := l.Private
 	l.Private.sent(*l.Wanted, clock.At(s.now()).Add(lateTime))
@@ -125,7 +103,7 @@ func (s *Service) send(ctx context.Context, workspace ident.ID, client Client, k
 }
 
 // observe reads the state of a platform campaign.
-func (s *Service) observe(ctx context.Context, client Client, k Credentials, l *Link) (observed Observed, err error) {
+func (s *Pusher) observe(ctx context.Context, client Client, k Credentials, l *Link) (observed Observed, err error) {
 	err = s.bounded(ctx, func(ctx context.Context) (err error) {
 		observed, err = client.Status(s.appContext(ctx, l.Platform, k), k, l.AccountID, l.ExternalID)
 		return err
@@ -134,7 +112,7 @@ func (s *Service) observe(ctx context.Context, client Client, k Credentials, l *
 }
 
 // bounded makes a call that ends after StateTime.
-func (s *Service) bounded(ctx context.Context, call func(context.Context) error) error {
+func (s *Pusher) bounded(ctx context.Context, call func(context.Context) error) error {
 	within, cancel := context.WithTimeout(ctx, s.StateTime)
 	defer cancel()
 	err := call(within)
@@ -145,7 +123,7 @@ func (s *Service) bounded(ctx context.Context, call func(context.Context) error)
 }
 
 // readState reads the state of a platform campaign.
-func (s *Service) readState(ctx context.Context, client Client, c *Connection, l *Link) (observed Observed, err error) {
+func (s *Pusher) readState(ctx context.Context, client Client, c *Connection, l *Link) (observed Observed, err error) {
 	err = s.withAccess(ctx, c, func(ring PlatformCredentials) (err error) {
 		observed, err = s.observe(ctx, client, ring[l.Platform], l)
 		return err
@@ -157,7 +135,7 @@ func (s *Service) readState(ctx context.Context, client Client, c *Connection, l
 // state was never answered and may have taken effect since, and writes the
 // state again where it did. A state that cannot be read for longer than such a
 // write may take is not confirmed any more.
-func (s *Service) recheck(ctx context.Context, workspace ident.ID, client Client, c *Connection, l *Link, attempt int64) (again *clock.Instant, err error) {
+func (s *Pusher) recheck(ctx context.Context, workspace ident.ID, client Client, c *Connection, l *Link, attempt int64) (again *clock.Instant, err error) {
 	now := clock.At(s.now())
 	observed, err := s.readState(ctx, client, c, l)
 	switch {

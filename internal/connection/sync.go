@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	"fanfare/internal/body"
@@ -35,7 +34,7 @@ const (
 // Sync has a connection synced as the body says. Where a run for the same is not
 // over yet, that one is the answer. The precondition counts only for an invalid
 // body; see invalid.
-func (s *Service) Sync(ctx context.Context, cause record.Cause, id ident.ID, match record.Match, sent *body.Value) (record.Doc, error) {
+func (s *Syncer) Sync(ctx context.Context, cause record.Cause, id ident.ID, match record.Match, sent *body.Value) (record.Doc, error) {
 	f := body.NewReader(sent, false)
 	r := readRequest(f)
 	return s.change(ctx, cause, id, record.Match{}, func(c *Connection, ch *Change) error {
@@ -83,33 +82,6 @@ func (c *Connection) ready() error {
 	return nil
 }
 
-// newRun makes a run. Its days are those of the first account's zone; each
-// account has its own today when it is read.
-func (s *Service) newRun(c *Connection, cause record.Cause, r Request, trigger string, now clock.Instant) *Run {
-	run := &Run{
-		ID: ident.New(ident.Sync, s.now(), s.random), ConnectionID: c.ID, Trigger: trigger, Mode: r.Mode, Status: RunQueued, RequestedBy: cause.Actor,
-		Streams: []*Stream{}, RestatedDays: []clock.Date{}, Drift: []TotalDrift{}, Attempt: 1,
-		Common: record.Common{WorkspaceID: c.WorkspaceID, Version: 1, CreatedBy: cause.Actor, CreatedAt: now, UpdatedAt: now},
-	}
-	today := c.today(now)
-	switch {
-	case r.First != nil:
-		run.Window = Days{*r.First, min(*r.Last, today)}
-	case r.Mode == ModeFull:
-		run.Window = Days{today - fullDays + 1, today}
-	case trigger == TriggerScheduled && !c.whole(now):
-		run.Window = Days{today - recentDays + 1, today}
-	default:
-		run.Window = Days{today - clock.Date(c.Sync.LookbackDays), today}
-	}
-	for _, name := range Streams {
-		if len(r.Streams) == 0 || slices.Contains(r.Streams, name) {
-			run.Streams = append(run.Streams, &Stream{Name: name, Status: partPending})
-		}
-	}
-	return run
-}
-
 // today is the day in the zone of the account that is furthest ahead: no
 // account loses its today for another's.
 func (c *Connection) today(now clock.Instant) clock.Date {
@@ -147,81 +119,19 @@ func (c *Connection) whole(now clock.Instant) bool {
 	return c.Private.Whole == 0 || shifted(c.Private.Whole) < shifted(now)
 }
 
-// same finds a run for the same that is not over.
-func (s *Service) same(ctx context.Context, c *Connection, run *Run) (*Run, error) {
-	ids := slices.Clone(c.Private.Queue)
-	if c.Sync.CurrentRunID != nil {
-		ids = append(ids, *c.Sync.CurrentRunID)
-	}
-	for _, id := range ids {
-		other, err := s.Runs.Load(ctx, c.WorkspaceID, id)
-		if err != nil {
-			return nil, err
-		}
-		if !other.over() && other.covers(run) {
-			return other, nil
-		}
-	}
-	return nil, nil
-}
-
-// covers reports whether a run brings all that another would.
-func (r *Run) covers(other *Run) bool {
-	for _, s := range other.Streams {
-		if !slices.ContainsFunc(r.Streams, func(t *Stream) bool { return t.Name == s.Name }) {
-			return false
-		}
-	}
-	return r.Window.StartDate <= other.Window.StartDate && r.Window.EndDate >= other.Window.EndDate
-}
-
-// enqueue puts a new run behind those that wait.
-func (s *Service) enqueue(c *Connection, run *Run, ch *Change) {
-	run.progress()
-	c.Private.Queue = append(slices.Clip(c.Private.Queue), run.ID)
-	ch.Runs = append(ch.Runs, RunChange{Run: run})
-	if c.Sync.State != SyncRunning {
-		c.Sync.State = SyncQueued
-		ch.scheduleWork(c, ch.At)
-	}
-}
-
-// stop ends all runs of a connection.
-func (s *Service) stop(ctx context.Context, c *Connection, ch *Change) error {
-	ids := slices.Clone(c.Private.Queue)
-	if c.Sync.CurrentRunID != nil {
-		ids = append(ids, *c.Sync.CurrentRunID)
-	}
-	for _, id := range ids {
-		run, err := s.Runs.Load(ctx, c.WorkspaceID, id)
-		if err != nil {
-			return err
-		}
-		if run.over() {
-			continue
-		}
-		run.finish(RunCanceled, nil, ch.At)
-		run.Touch(ch.At, 1)
-		ch.Runs = append(ch.Runs, RunChange{Run: run})
-		s.hands.let(id)
-	}
-	c.Private.Queue, c.Sync.CurrentRunID, c.Sync.State = nil, nil, SyncIdle
-	return nil
-}
-
 // GetRun returns a run as it is stored.
-func (s *Service) GetRun(ctx context.Context, workspace, id ident.ID) (record.Doc, error) {
+func (s *Syncer) GetRun(ctx context.Context, workspace, id ident.ID) (record.Doc, error) {
 	return s.Runs.Doc(ctx, workspace, id)
 }
 
 // ListRuns returns one page of the runs of a connection.
-func (s *Service) ListRuns(ctx context.Context, workspace, id ident.ID, q page.Query) (page.Page, error) {
+func (s *Syncer) ListRuns(ctx context.Context, workspace, id ident.ID, q page.Query) (page.Page, error) {
 	q.Filters = append(slices.Clip(q.Filters), page.Filter{Name: "connection_id", Values: []string{string(id)}})
 	return s.Runs.List(ctx, workspace, q)
 }
 
 // Cancel stops a run. What it has brought in already stays.
-func (s *Service) Cancel(ctx context.Context, cause record.Cause, id ident.ID, match record.Match) (record.Doc, error) {
+func (s *Syncer) Cancel(ctx context.Context, cause record.Cause, id ident.ID, match record.Match) (record.Doc, error) {
 	return record.Retry(ctx, func() (record.Doc, error) {
 		run, err := s.Runs.Load(ctx, cause.Workspace, id)
 		if err != nil {
@@ -265,86 +175,13 @@ func (s *Service) Cancel(ctx context.Context, cause record.Cause, id ident.ID, m
 	})
 }
 
-// release takes a run out of the connection's hands.
-func (c *Connection) release(id ident.ID) {
-	c.Private.Queue = slices.DeleteFunc(slices.Clone(c.Private.Queue), func(q ident.ID) bool { return q == id })
-	if c.Sync.CurrentRunID != nil && *c.Sync.CurrentRunID == id {
-		c.Sync.CurrentRunID = nil
-		c.Sync.LastRunID = &id
-	}
-	switch {
-	case c.Sync.CurrentRunID != nil:
-	case len(c.Private.Queue) > 0:
-		c.Sync.State = SyncQueued
-	default:
-		c.Sync.State = SyncIdle
-	}
-}
-
-// hands keeps a connection from being worked on twice in this process. Records
-// are guarded by their stamps, and facts by a lock: a worker on another node
-// that has lost its lease without knowing writes nothing after its successor.
-type hands struct {
-	mu   sync.Mutex
-	held map[ident.ID]*grip
-	wg   sync.WaitGroup
-}
-
-// grip is that of one worker; done is closed when it lets go.
-type grip struct {
-	cancel context.CancelFunc
-	done   chan struct{}
-}
-
-// take has a connection or run held by one worker at a time; false where
-// another has it.
-func (h *hands) take(ctx context.Context, id ident.ID) (context.Context, func(), bool) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if _, there := h.held[id]; there {
-		return nil, nil, false
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	g := &grip{cancel, make(chan struct{})}
-	h.held[id] = g
-	return ctx, func() {
-		cancel()
-		h.mu.Lock()
-		delete(h.held, id)
-		h.mu.Unlock()
-		close(g.done)
-	}, true
-}
-
-// let breaks off whoever holds something, and returns what waits for that.
-func (h *hands) let(id ident.ID) (wait func()) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	g := h.held[id]
-	if g == nil {
-		return func() {}
-	}
-	g.cancel()
-	return func() { <-g.done }
-}
-
-// background does something that nobody waits for, but for Wait.
-func (h *hands) background(ctx context.Context, f func(context.Context)) {
-	ctx = context.WithoutCancel(ctx)
-	h.wg.Go(func() {
-		ctx, cancel := context.WithTimeout(ctx, time.Minute)
-		defer cancel()
-		f(ctx)
-	})
-}
-
 // Wait waits for what goes on in the background.
-func (s *Service) Wait() { s.hands.wg.Wait() }
+func (s *shared) Wait() { s.hands.wg.Wait() }
 
 // Work does the next thing that is to be done for a connection, one run at the
 // most, and returns when it wants to be called again. It may be called at any
 // time and by several at once.
-func (s *Service) Work(ctx context.Context, workspace, id ident.ID) (*clock.Instant, error) {
+func (s *Syncer) Work(ctx context.Context, workspace, id ident.ID) (*clock.Instant, error) {
 	ctx, done, ok := s.hands.take(ctx, id)
 	if !ok {
 		again := clock.At(s.now()).Add(time.Second)
@@ -373,7 +210,7 @@ func (s *Service) Work(ctx context.Context, workspace, id ident.ID) (*clock.Inst
 }
 
 // next finds or makes the run that is to go on, or says when there may be one.
-func (s *Service) next(ctx context.Context, c *Connection) (*Run, *clock.Instant, error) {
+func (s *Syncer) next(ctx context.Context, c *Connection) (*Run, *clock.Instant, error) {
 	now := clock.At(s.now())
 	if c.Status == StatusDisconnected || c.Status == StatusReauthRequired {
 		return nil, nil, nil
@@ -410,7 +247,7 @@ func (s *Service) next(ctx context.Context, c *Connection) (*Run, *clock.Instant
 
 // first is the run whose turn it is: the oldest, but history waits for
 // everything else.
-func (s *Service) first(ctx context.Context, c *Connection) (*Run, error) {
+func (s *Syncer) first(ctx context.Context, c *Connection) (*Run, error) {
 	var history *Run
 	for _, id := range c.Private.Queue {
 		run, err := s.Runs.Load(ctx, c.WorkspaceID, id)
@@ -428,7 +265,7 @@ func (s *Service) first(ctx context.Context, c *Connection) (*Run, error) {
 }
 
 // begin marks a run as the one that is being done.
-func (s *Service) begin(ctx context.Context, c *Connection, run *Run, now clock.Instant) (*Run, *clock.Instant, error) {
+func (s *Syncer) begin(ctx context.Context, c *Connection, run *Run, now clock.Instant) (*Run, *clock.Instant, error) {
 	ch := &Change{Cause: record.Cause{Workspace: c.WorkspaceID, Actor: run.RequestedBy}, At: now, Connection: c}
 	change := RunChange{Run: run}
 	switch {
