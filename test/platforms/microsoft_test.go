@@ -2,9 +2,6 @@ package platforms_test
 
 import (
 	"encoding/json"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -22,44 +19,9 @@ type microsoftAnswer struct {
 	Failed                                       int
 }
 
-// runPython runs the script of Microsoft's SDK, which exists for Python and not
-// for JavaScript.
-func (s *testSandbox) runPython(t *testing.T, intent any) (out microsoftAnswer) {
-	t.Helper()
-	const folder = "microsoft"
-	for _, command := range [][]string{
-		{"python3", "-m", "venv", ".venv"},
-		{".venv/bin/python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--require-hashes", "-r", "requirements.txt"},
-	} {
-		cmd := exec.CommandContext(t.Context(), command[0], command[1:]...)
-		cmd.Dir = folder
-		if text, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("%v: %v (Python 3.11 or newer with venv is needed)\n%s", command, err, text)
-		}
-	}
-	input, err := json.Marshal(map[string]any{"grant": s.grant, "intent": intent})
-	if err != nil {
-		t.Fatal(err)
-	}
-	output := filepath.Join(t.TempDir(), "output.json")
-	cmd := exec.CommandContext(t.Context(), ".venv/bin/python", "sdk.py")
-	cmd.Dir = folder
-	cmd.Env = []string{"HOME=" + t.TempDir(), "SANDBOX_URL=" + s.url, "SANDBOX_INPUT=" + string(input), "SANDBOX_OUTPUT=" + output}
-	if text, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("sdk.py: %v\n%s", err, text)
-	}
-	text, err := os.ReadFile(output)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(text, &out); err != nil {
-		t.Fatal(err)
-	}
-	return out
-}
-
 // TestMicrosoft compares the calls of our client with those of Microsoft's SDK,
-// whose models check every member of the sandbox's answers.
+// whose models check every member of the sandbox's answers. It is the one for
+// Python, because there is none for JavaScript.
 func TestMicrosoft(t *testing.T) {
 	s := openSandbox(t, sandbox.MicrosoftAds)
 	creds := connection.Credentials{
@@ -97,7 +59,11 @@ func TestMicrosoft(t *testing.T) {
 	if err := json.Unmarshal(ours[len(ours)-2].Body, &request); err != nil {
 		t.Fatal(err)
 	}
-	got := s.runPython(t, map[string]any{"campaign": campaign, "columns": request.ReportRequest.Columns})
+	if err := installPython(); err != nil {
+		t.Fatal(err)
+	}
+	var got microsoftAnswer
+	s.runPython(t, sdkEnvironment, "microsoft", sandbox.MicrosoftAds, map[string]any{"campaign": campaign, "columns": request.ReportRequest.Columns}, &got)
 	sdk := s.journal(t)
 	if got.Account != s.grant.Account || got.Currency != "EUR" || got.Zone != "AmsterdamBerlinBernRomeStockholmVienna" || got.Status != "Paused" || got.Failed != 0 ||
 		got.Report != "Success" || got.URL == "" {

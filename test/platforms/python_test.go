@@ -32,7 +32,7 @@ const (
 // installed is an error.
 var installPython = sync.OnceValue(func() error {
 	wanted := []byte{}
-	for _, name := range []string{"requirements.txt", "requirements-tap.txt", "requirements-tap-source.txt"} {
+	for _, name := range []string{"requirements.txt", "requirements-source.txt", "requirements-tap.txt", "requirements-tap-source.txt"} {
 		list, err := os.ReadFile(filepath.Join("python", name))
 		if err != nil {
 			return err
@@ -58,6 +58,7 @@ var installPython = sync.OnceValue(func() error {
 		{"python3", "-m", "venv", "--clear", sdk},
 		{"python3", "-m", "venv", "--clear", "--without-pip", tap},
 		slices.Concat(pip, install, []string{"--only-binary=:all:", "-r", "python/requirements.txt"}),
+		slices.Concat(pip, install, []string{"--no-build-isolation", "-r", "python/requirements-source.txt"}),
 		slices.Concat(intoTap, []string{"--only-binary=:all:", "-r", "python/requirements-tap.txt"}),
 		slices.Concat(intoTap, []string{"--no-build-isolation", "-r", "python/requirements-tap-source.txt"}),
 	} {
@@ -111,7 +112,8 @@ func TestPython(t *testing.T) {
 		{"linkedin", sandbox.LinkedInAds, sdkEnvironment, 10},
 	} {
 		t.Run(sdk.name, func(t *testing.T) {
-			answered := s.runPython(t, sdk.environment, sdk.name, sdk.platform)
+			var answered pythonAnswer
+			s.runPython(t, sdk.environment, sdk.name, sdk.platform, reportIntent, &answered)
 			account := s.grants[sdk.platform].Account
 			if !slices.Contains(answered.Accounts, account) {
 				t.Errorf("got accounts %v want %s among them", answered.Accounts, account)
@@ -168,14 +170,18 @@ func (s *testSandbox) compareTotal(t *testing.T, account string, total pythonTot
 	}
 }
 
+// lastDay is the last day of the reports of scripts, reportIntent what they ask
+// for.
+const lastDay = clock.Date(20_746)
+
+var reportIntent = map[string]any{
+	"first": lastDay - 29, "middle": lastDay - 15, "after": lastDay - 14, "last": lastDay, "app": "sandbox-app", "secret": "sandbox-secret", "version": "202610",
+}
+
 // runPython runs a script of the folder python with the packages of an
-// environment. All hosts are the sandbox.
-func (s *testSandbox) runPython(t *testing.T, environment, script, platform string) (answered pythonAnswer) {
+// environment and decodes its answer. All hosts are the sandbox.
+func (s *testSandbox) runPython(t *testing.T, environment, script, platform string, intent map[string]any, answered any) {
 	t.Helper()
-	last := clock.MakeDate(2026, 10, 20)
-	intent := map[string]any{
-		"first": last - 29, "middle": last - 15, "after": last - 14, "last": last, "app": "sandbox-app", "secret": "sandbox-secret", "version": "202610",
-	}
 	input, err := json.Marshal(map[string]any{"grant": s.grants[platform], "intent": intent})
 	if err != nil {
 		t.Fatal(err)
@@ -199,8 +205,7 @@ func (s *testSandbox) runPython(t *testing.T, environment, script, platform stri
 	if err != nil {
 		t.Fatalf("%s.py gave no answer: %v", script, err)
 	}
-	if err := json.Unmarshal(text, &answered); err != nil {
+	if err := json.Unmarshal(text, answered); err != nil {
 		t.Fatalf("%s.py answered %s: %v", script, text, err)
 	}
-	return answered
 }
