@@ -67,7 +67,9 @@ type Options struct {
 	// Budgets are the call budgets that nodes share, nil if this process is the
 	// only one.
 	Budgets transport.BudgetStore
-	Now     func() time.Time
+	// Log receives warnings for operators, nil for none.
+	Log *slog.Logger
+	Now func() time.Time
 	// Sleep waits; nil means transport.Sleep.
 	Sleep func(ctx context.Context, d time.Duration) error
 }
@@ -108,12 +110,12 @@ func New(o Options) (*Registry, error) {
 		r.sandbox, r.base, r.inProcess = server, "http://sandbox", true
 	}
 	for _, p := range clients {
-		played := transport.Options{Base: r.base + p.prefix, Do: r.sandbox, Now: o.Now, Sleep: o.Sleep}
+		played := transport.Options{Base: r.base + p.prefix, Do: r.sandbox, Log: o.Log, Now: o.Now, Sleep: o.Sleep}
 		if !r.inProcess {
 			played.Name, played.Budgets = "sandbox/"+p.platform, o.Budgets
 		}
 		r.played[p.platform] = p.make(played)
-		r.real[p.platform] = p.make(transport.Options{Base: strings.TrimSuffix(o.URLs[p.platform], "/"), Do: out, Name: p.platform, Budgets: o.Budgets, AppPerDay: o.DailyCalls[p.platform], Now: o.Now, Sleep: o.Sleep})
+		r.real[p.platform] = p.make(transport.Options{Base: strings.TrimSuffix(o.URLs[p.platform], "/"), Do: out, Name: p.platform, Budgets: o.Budgets, AppPerDay: o.DailyCalls[p.platform], Log: o.Log, Now: o.Now, Sleep: o.Sleep})
 	}
 	return r, nil
 }
