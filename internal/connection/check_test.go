@@ -71,7 +71,7 @@ func TestCheckWithoutAccess(t *testing.T) {
 	r := s.check()
 	want(t, "failures", []string{"credentials"}, failures(r))
 	want(t, "status", connection.StatusReauthRequired, s.connection().Status)
-	if c := r.Checks[0]; c.Remediation == nil || !strings.Contains(*c.Remediation, "reconnect") {
-		t.Errorf("got %+v want a remedy that names reconnect", c)
+	if c := r.Checks[0]; c.Remediation == nil || !strings.Contains(*c.Remediation, "Reconnect") {
+		t.Errorf("got %+v want a remedy that names Reconnect", c)
 	}
 }
