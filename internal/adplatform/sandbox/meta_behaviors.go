@@ -165,7 +165,7 @@ var metaBehaviors = []Behavior{
 	},
 	{
 		ID: "M24", Platform: MetaAds, Switch: metaDeletedHidden,
-		Summary: "Rows of deleted objects are missing below the account unless a filter names their status. Deleted objects cannot be listed.",
+		Summary: "Rows of deleted objects, also of ads in deleted ad sets, are missing below the account unless a filter names their status. Deleted objects cannot be listed.",
 		Client:  "Filters every report by all statuses. Names of deleted objects come from the reports.",
 		Source:  "developers.facebook.com/documentation/ads-commerce/marketing-api/best-practices/manage-your-ad-object-status (10 Nov 2025)",
 		Test:    "internal/adplatform/meta TestDeletedObjects",
