@@ -216,7 +216,7 @@ var operations = map[string]Permission{
 	"reconnectConnection":    {Admin, "connections", Write},
 	"listConnectionAccounts": {Viewer, "connections", Read},
 	"planConnectionCalls":    {Viewer, "connections", Read},
-	"checkConnection":        {Admin, "connections", Write},
+	"checkConnection":        {Admin, "connections", Read},
 	"listConnectionEntities": {Viewer, "connections", Read},
 	"linkConnectionEntities": {Admin, "connections", Write},
 	"syncConnection":         {Editor, "connections", Write},

@@ -9,7 +9,7 @@ import (
 // buildConnections creates the connection service.
 func (a *App) buildConnections() error {
 	c := a.config
-	platforms := registry.Options{Apps: c.OAuth, URLs: c.PlatformURLs, DailyCalls: c.PlatformCalls, Sandbox: c.Sandbox, State: c.SandboxState, Now: c.Now, Sleep: c.Sleep}
+	platforms := registry.Options{Apps: c.OAuth, URLs: c.PlatformURLs, DailyCalls: c.PlatformCalls, Sandbox: c.Sandbox, State: c.SandboxState, Log: c.Log, Now: c.Now, Sleep: c.Sleep}
 	if !a.Engine.Traits().Exclusive {
 		platforms.Budgets = a.DB.CallBudgets()
 	}

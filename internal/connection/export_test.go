@@ -21,3 +21,8 @@ func (s *Service) OpenTokens(ctx context.Context, workspace, id ident.ID) (Platf
 func (r *AccountReport) Read(first, last clock.Date, lacks []Gap) { r.read(first, last, lacks) }
 
 func (r *AccountReport) Unread(first, last clock.Date, why *RunError) { r.unread(first, last, why) }
+
+// Offered is for tests of what is stored for linking.
+func (it *Entity) Offered(account, kind string, was *Link, synced func(account string) bool) bool {
+	return it.offered(account, kind, was, synced)
+}

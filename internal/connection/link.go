@@ -25,8 +25,16 @@ var Kinds = []string{fact.KindCampaign, fact.KindCreative, fact.KindAudience}
 func (e *execution) link(ctx context.Context, account string, found *Entities, seen clock.Instant) error {
 	a := e.c.account(account)
 	for kind, list := range map[string][]Entity{fact.KindCampaign: found.Campaigns, fact.KindCreative: found.Ads, fact.KindAudience: found.Audiences} {
-		links := make([]Link, len(list))
-		for i, it := range list {
+		offered, err := e.offered(ctx, account, kind, list)
+		if err != nil {
+			return err
+		}
+		listed := map[string]bool{}
+		for _, it := range list {
+			listed[it.External] = true
+		}
+		links := make([]Link, len(offered))
+		for i, it := range offered {
 			links[i] = Link{
 				Kind: kind, ExternalID: it.External, AccountID: account, Platform: a.Platform, Name: it.Name, Status: some(it.Status), Channel: some(it.Channel), URL: some(it.URL),
 				SyncedAt: seen, Connection: e.c.ID, Runs: it.Runs,
@@ -50,17 +58,53 @@ func (e *execution) link(ctx context.Context, account string, found *Entities, s
 		}
 		for i := range known {
 			l := &known[i]
-			// Those of other accounts are told when it is their turn.
-			if l.RecordID == nil || l.AccountID != account {
+			if l.RecordID == nil || l.AccountID != account && !listed[l.ExternalID] {
 				continue
 			}
 			e.links[linkKey{kind, l.ExternalID}] = *l.RecordID
+			// Those of other accounts are told when it is their turn.
+			if l.AccountID != account {
+				continue
+			}
 			if err := e.s.tell(ctx, e.c.WorkspaceID, kind, *l.RecordID); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// offered returns the entities of an account that are stored for linking.
+func (e *execution) offered(ctx context.Context, account, kind string, list []Entity) ([]Entity, error) {
+	if kind != fact.KindAudience && !slices.ContainsFunc(list, func(it Entity) bool { return it.Deleted }) {
+		return list, nil
+	}
+	known, err := e.s.Links.OfConnection(ctx, e.c.WorkspaceID, e.c.ID, kind, nil)
+	if err != nil {
+		return nil, err
+	}
+	links := map[string]*Link{}
+	for i := range known {
+		links[known[i].ExternalID] = &known[i]
+	}
+	synced := func(id string) bool { a := e.c.account(id); return a != nil && a.Enabled }
+	return slices.DeleteFunc(slices.Clone(list), func(it Entity) bool { return !it.offered(account, kind, links[it.External], synced) }), nil
+}
+
+// offered reports whether an entity of an account is stored for linking. A
+// deleted one is stored only while it is linked, so that people see its state.
+//
+// An audience that one account shares with others is in the lists of all of
+// them. It stays with the account that has it while that account is synced:
+// otherwise each sync would move it.
+func (it *Entity) offered(account, kind string, was *Link, synced func(account string) bool) bool {
+	switch {
+	case it.Deleted:
+		return was != nil && was.RecordID != nil
+	case kind == fact.KindAudience && was != nil && was.AccountID != account:
+		return !synced(was.AccountID)
+	}
+	return true
 }
 
 // Follow takes over what a newer look at something does not tell: what it is

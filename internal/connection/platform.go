@@ -200,8 +200,11 @@ type Entity struct {
 	External string
 	Name     string
 	// Status is the platform's word, Runs what it means.
-	Status  string
-	Runs    bool
+	Status string
+	Runs   bool
+	// Deleted says that the platform keeps it for its numbers only. It is not
+	// offered for linking.
+	Deleted bool
 	Channel string
 	URL     string
 	// Size is how many an audience has, nil where the platform does not tell.

@@ -23,7 +23,7 @@ var documentedErrors = []struct {
 	{connection.Expired, "", []string{"UNAUTHENTICATED", "UNAUTHENTICATED/ACCESS_TOKEN_EXPIRED", "UNAUTHENTICATED/ACCESS_TOKEN_TYPE_UNSUPPORTED", "UNAUTHENTICATED/CREDENTIALS_MISSING"}},
 	{connection.Revoked, "another Google account", []string{"UNAUTHENTICATED/ACCOUNT_STATE_INVALID"}},
 	{connection.Revoked, "Publish app", []string{"invalid_grant Token has been expired or revoked."}},
-	{connection.Revoked, "session control", []string{"invalid_grant/invalid_rapt"}},
+	{connection.Revoked, "session control", []string{"invalid_grant/invalid_rapt", "invalid_grant/rapt_required"}},
 	{connection.Revoked, "Reconnect", []string{"invalid_token"}},
 	{connection.Forbidden, "Property access management", []string{"PERMISSION_DENIED User does not have sufficient permissions for this property.", "PERMISSION_DENIED/IAM_PERMISSION_DENIED"}},
 	{connection.Forbidden, "enable both the Google Analytics Data API and the Google Analytics Admin API", []string{"PERMISSION_DENIED/SERVICE_DISABLED"}},

@@ -195,7 +195,7 @@ type rowSums struct {
 
 func (s *rowSums) add(r fact.Row, sign int64) {
 	key := r
-	key.Values, key.Campaign.Name, key.Audience.Name = fact.Values{}, "", ""
+	key.Values, key.Campaign.Name, key.Creative.Name, key.Audience.Name = fact.Values{}, "", "", ""
 	i, there := s.at[key]
 	if !there {
 		i = len(s.list)

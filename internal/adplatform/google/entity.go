@@ -20,10 +20,10 @@ func channelOf(campaignType string) string { return cmp.Or(channels[campaignType
 
 // Entities implements connection.Client.
 func (c *Client) Entities(ctx context.Context, creds connection.Credentials, account string) (*connection.Entities, error) {
-	entities := &connection.Entities{Groups: map[string]string{}}
+	entities := &found{Entities: connection.Entities{Groups: map[string]string{}}, adIndex: map[string]int{}}
 	for _, list := range []struct {
 		gaql string
-		add  func(*connection.Entities, *row)
+		add  func(*found, *row)
 	}{
 		{"SELECT campaign.id, campaign.name, campaign.status, campaign.advertising_channel_type FROM campaign WHERE campaign.status != 'REMOVED'", addCampaign},
 		{"SELECT ad_group_ad.ad.id, ad_group_ad.ad.name, ad_group_ad.ad.final_urls, ad_group_ad.ad.responsive_search_ad.headlines, ad_group_ad.status, " +
@@ -47,18 +47,37 @@ func (c *Client) Entities(ctx context.Context, creds connection.Credentials, acc
 			delete(entities.Groups, group)
 		}
 	}
-	return entities, nil
+	return &entities.Entities, nil
 }
 
-func addCampaign(e *connection.Entities, r *row) {
+// found has the entities that were read so far, and where each ad is.
+type found struct {
+	connection.Entities
+	adIndex map[string]int
+}
+
+func addCampaign(e *found, r *row) {
 	e.Campaigns = append(e.Campaigns, connection.Entity{
 		External: r.Campaign.ID, Name: r.Campaign.Name, Status: r.Campaign.Status, Runs: r.Campaign.Status == statusEnabled,
 		Channel: channelOf(r.Campaign.Type),
 	})
 }
 
-func addAd(e *connection.Entities, r *row) {
+// addAd adds an ad. An ad can be in several ad groups with the same id
+// (developers.google.com/google-ads/api/docs/concepts/api-structure, Object
+// IDs), which is listed once.
+//
+// Choice: the ad is one for facts too, which have no ad groups. It runs if it
+// runs in one of its ad groups.
+func addAd(e *found, r *row) {
 	ad := &r.AdGroupAd.Ad
+	if i, there := e.adIndex[ad.ID]; there {
+		if before := &e.Ads[i]; !before.Runs && r.AdGroupAd.Status == statusEnabled {
+			before.Status, before.Runs = r.AdGroupAd.Status, true
+		}
+		return
+	}
+	e.adIndex[ad.ID] = len(e.Ads)
 	entity := connection.Entity{
 		External: ad.ID, Name: ad.displayName(), Status: r.AdGroupAd.Status, Runs: r.AdGroupAd.Status == statusEnabled,
 		Channel: channelOf(r.Campaign.Type),
@@ -74,7 +93,7 @@ func addAd(e *connection.Entities, r *row) {
 const assetGroupPrefix = "asset_group:"
 
 // addAssetGroup adds an asset group, the ad of a Performance Max campaign.
-func addAssetGroup(e *connection.Entities, r *row) {
+func addAssetGroup(e *found, r *row) {
 	group := &r.AssetGroup
 	entity := connection.Entity{
 		External: assetGroupPrefix + group.ID, Name: group.Name, Status: group.Status, Runs: group.Status == statusEnabled,
@@ -86,7 +105,7 @@ func addAssetGroup(e *connection.Entities, r *row) {
 	e.Ads = append(e.Ads, entity)
 }
 
-func addAudience(e *connection.Entities, r *row) {
+func addAudience(e *found, r *row) {
 	e.Audiences = append(e.Audiences, connection.Entity{
 		External: r.UserList.ID, Name: r.UserList.Name, Status: r.UserList.MembershipStatus, Runs: r.UserList.MembershipStatus == "OPEN",
 		Size: r.UserList.SizeForDisplay,
@@ -100,7 +119,7 @@ const severalAudiences = "*"
 //
 // Choice: an ad group with several audiences counts as one without, because
 // Google does not report the metrics of each.
-func addTarget(e *connection.Entities, r *row) {
+func addTarget(e *found, r *row) {
 	audience := path.Base(r.AdGroupCriterion.UserList.UserList)
 	if before, there := e.Groups[r.AdGroup.ID]; there && before != audience {
 		audience = severalAudiences

@@ -29,7 +29,7 @@ var documentedErrors = []struct {
 	{connection.Revoked, "Reconnect", []string{"authenticationError/OAUTH_TOKEN_REVOKED", "authenticationError/OAUTH_TOKEN_DISABLED", "authenticationError/GOOGLE_ACCOUNT_DELETED"}},
 	{connection.Revoked, "another Google account", []string{"UNAUTHENTICATED/ACCOUNT_STATE_INVALID"}},
 	{connection.Revoked, "Publish app", []string{"invalid_grant Token has been expired or revoked.", "invalid_grant Bad Request"}},
-	{connection.Revoked, "session control", []string{"invalid_grant/invalid_rapt reauth related error (invalid_rapt)"}},
+	{connection.Revoked, "session control", []string{"invalid_grant/invalid_rapt reauth related error (invalid_rapt)", "invalid_grant/rapt_required reauth related error (rapt_required)"}},
 	{connection.Revoked, "Reconnect", []string{"invalid_token"}},
 
 	{connection.Forbidden, "Access and security", []string{

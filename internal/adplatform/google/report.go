@@ -45,27 +45,43 @@ func (c *Client) Report(ctx context.Context, creds connection.Credentials, q con
 	return each(rows)
 }
 
-// readLevel reads a level that is no breakdown.
-func (c *Client) readLevel(ctx context.Context, creds connection.Credentials, q *connection.Report, audiences map[string]fact.Entity) (rows []fact.Row, err error) {
+// readLevel reads a level that is no breakdown. It adds up the rows of an ad that
+// is in several ad groups: the id of an ad is unique in an ad group only
+// (developers.google.com/google-ads/api/docs/concepts/api-structure, Object
+// IDs), and facts have no ad groups.
+func (c *Client) readLevel(ctx context.Context, creds connection.Credentials, q *connection.Report, audiences map[string]fact.Entity) ([]fact.Row, error) {
 	views := []reportView{levelViews[q.Level]}
 	if q.Level == connection.LevelAd {
 		views = append(views, assetGroupView)
 	}
+	sums, groups := rowSums{at: map[fact.Row]int{}}, map[string]string{}
+	shared := map[string]bool{}
 	for _, v := range views {
 		err := c.readView(ctx, creds, q, v, func(r *row, as fact.Row) {
+			ad := r.AdGroupAd.Ad.ID
 			switch {
-			case r.AdGroupAd.Ad.ID != "":
-				as.Creative, as.Audience = fact.Entity{ExternalID: r.AdGroupAd.Ad.ID, Name: r.AdGroupAd.Ad.displayName()}, audiences[r.AdGroup.ID]
+			case ad != "":
+				as.Creative, as.Audience = fact.Entity{ExternalID: ad, Name: r.AdGroupAd.Ad.displayName()}, audiences[r.AdGroup.ID]
+				if before, there := groups[ad]; there && before != r.AdGroup.ID {
+					shared[ad] = true
+				}
+				groups[ad] = r.AdGroup.ID
 			case r.AssetGroup.ID != "":
 				as.Creative = fact.Entity{ExternalID: assetGroupPrefix + r.AssetGroup.ID, Name: r.AssetGroup.Name}
 			}
-			rows = append(rows, as)
+			sums.add(as, 1)
 		})
 		if err != nil {
 			return nil, err
 		}
 	}
-	return rows, nil
+	if len(shared) > 0 {
+		q.AddNote(connection.Note{
+			Code: connection.NoteOther, First: q.First, Last: q.Last,
+			Message: fmt.Sprintf("Ads in several ad groups are shown as one ad with the sum of its metrics: %d.", len(shared)),
+		})
+	}
+	return sums.list, nil
 }
 
 // groupAudiences returns the audience of each ad group.

@@ -11,6 +11,8 @@ import (
 const (
 	oauthPage    = transport.Source("developers.google.com/identity/protocols/oauth2/web-server (errors); RFC 6749, section 5.2")
 	expiryPage   = transport.Source("developers.google.com/identity/protocols/oauth2 (refresh token expiration)")
+	reauthCode   = transport.Source("PyPI google-auth 2.62.2, google/oauth2/reauth.py (refresh_grant)")
+	retryCode    = transport.Source("PyPI google-auth 2.62.2, google/oauth2/_client.py (_can_retry)")
 	consentPage  = transport.Source("support.google.com/accounts/answer/16668185 (Understand & fix error codes)")
 	reasonsProto = transport.Source("PyPI googleapis-common-protos 1.76.0, google/api/error_reason.proto")
 	codesProto   = transport.Source("PyPI googleapis-common-protos 1.76.0, google/rpc/code.proto")
@@ -20,13 +22,15 @@ const (
 const (
 	reconnect    = "Select Reconnect on the connection and allow access again."
 	checkClient  = "Compare the client ID and the client secret in FANFARE_OAUTH with Google Auth Platform, Clients, and restart the server."
+	signInAgain  = "The session policy of your Google Workspace requires people to sign in again. " + reconnect + " To be asked less often, have the administrator exempt the app: Google Admin console, Security, Google Cloud session control."
 	askWorkspace = "Ask the administrator of your Google Workspace to trust the app: Google Admin console, Security, Access and data control, API controls. Then connect again."
 )
 
 // TokenErrors are the errors of Google's OAuth endpoints, which all its
 // platforms share.
 var TokenErrors = slices.Concat(
-	expiryPage.Errors(connection.Revoked, "The session policy of your Google Workspace has ended the access. "+reconnect+" To keep it longer, the administrator exempts the app: Google Admin console, Security, Google Cloud session control.", "invalid_grant/invalid_rapt"),
+	// The grant is not revoked: a person has to sign in again.
+	reauthCode.Errors(connection.Revoked, signInAgain, "invalid_grant/invalid_rapt", "invalid_grant/rapt_required"),
 	oauthPage.Text(connection.Refused, "Compare Authorized redirect URIs of the client in Google Auth Platform, Clients, with FANFARE_PUBLIC_URL and the path /oauth/callback/, then connect again.", "invalid_grant", "redirect"),
 	expiryPage.Errors(connection.Revoked, reconnect+" If this happens every 7 days, the consent screen is in Testing: select Publish app in Google Auth Platform, Audience.", "invalid_grant"),
 	oauthPage.Errors(connection.Revoked, reconnect, "invalid_token"),
@@ -38,7 +42,8 @@ var TokenErrors = slices.Concat(
 	oauthPage.Errors(connection.Refused, "Add the address in FANFARE_PUBLIC_URL with the path /oauth/callback/ and the platform under Authorized redirect URIs in Google Auth Platform, Clients. It must match character by character.", "redirect_uri_mismatch"),
 	oauthPage.Errors(connection.Refused, "Add the scope in Google Auth Platform, Data Access, then connect again.", "invalid_scope"),
 	oauthPage.Errors(connection.Refused, "", "invalid_request", "unsupported_grant_type", "unsupported_response_type"),
-	oauthPage.Errors(connection.Transient, "", "server_error", "temporarily_unavailable", "internal_failure"),
+	// These pass whatever their status is.
+	retryCode.Errors(connection.Transient, "", "server_error", "temporarily_unavailable", "internal_failure"),
 	oauthPage.Errors(connection.Throttled, "", "rate_limit_exceeded"),
 )
 

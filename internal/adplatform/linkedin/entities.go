@@ -1,6 +1,7 @@
 package linkedin
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/url"
@@ -116,7 +117,10 @@ func (c *Client) Entities(ctx context.Context, cr connection.Credentials, accoun
 	}
 	for _, x := range creatives {
 		id := strings.TrimPrefix(x.ID, creativeURN)
-		found.Ads = append(found.Ads, connection.Entity{External: id, Name: x.Name, Status: x.Status, Runs: x.Status == statusActive, Channel: channel})
+		// The name is optional
+		// (learn.microsoft.com/en-us/linkedin/marketing/integrations/recent-changes,
+		// October 2024, Creative Naming Support).
+		found.Ads = append(found.Ads, connection.Entity{External: id, Name: cmp.Or(x.Name, id), Status: x.Status, Runs: x.Status == statusActive, Channel: channel})
 	}
 	for _, x := range segments {
 		found.Audiences = append(found.Audiences, connection.Entity{External: strconv.FormatInt(x.ID, 10), Name: x.Name, Size: x.Size})

@@ -135,7 +135,7 @@ func (c *Client) requestToken(ctx context.Context, a connection.OAuthClient, for
 // Revoke implements connection.Grantor. It takes all permissions of the app
 // back, with all tokens of the same person.
 func (c *Client) Revoke(ctx context.Context, _ connection.OAuthClient, cred connection.Credentials) error {
-	err := c.call(ctx, cred, transport.Call{Method: http.MethodDelete, Path: "/me/permissions"}, nil)
+	err := c.change(ctx, cred, transport.Call{Method: http.MethodDelete, Path: "/me/permissions"})
 	if err == nil {
 		return nil
 	}

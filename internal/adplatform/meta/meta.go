@@ -8,9 +8,11 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"strconv"
+	"sync"
 	"time"
 
 	"fanfare/internal/adplatform/transport"
@@ -47,6 +49,9 @@ type Client struct {
 	dialog string
 	now    func() time.Time
 	sleep  func(ctx context.Context, d time.Duration) error
+	log    *slog.Logger
+	// warned has the texts of warnings that are in the log.
+	warned sync.Map
 }
 
 var (
@@ -63,7 +68,7 @@ func New(o transport.Options) *Client {
 	if o.Sleep == nil {
 		o.Sleep = transport.Sleep
 	}
-	return &Client{transport.New(o), dialog, o.Now, o.Sleep}
+	return &Client{t: transport.New(o), dialog: dialog, now: o.Now, sleep: o.Sleep, log: o.Log}
 }
 
 // About implements connection.Client.
@@ -100,11 +105,45 @@ func (c *Client) call(ctx context.Context, cred connection.Credentials, call tra
 		call.Query.Set("appsecret_proof", hex.EncodeToString(proof.Sum(nil)))
 	}
 	header, err := c.t.Do(ctx, call, out)
+	c.warnOfVersion(header)
 	now := c.now()
 	if until := readUsage(header).nextCall(now); until.After(now) {
 		c.t.Hold(ctx, call.Account, until)
 	}
 	return err
+}
+
+// versionWarning is the header of an answer of another version than the
+// requested one, which has ended
+// (developers.facebook.com/docs/marketing-api/overview/versioning). The answer
+// is right as far as the versions are alike.
+const versionWarning = "X-Ad-Api-Version-Warning"
+
+// warnOfVersion writes a warning to the log, each text once.
+func (c *Client) warnOfVersion(header http.Header) {
+	text := header.Get(versionWarning)
+	if text == "" || c.log == nil {
+		return
+	}
+	if _, before := c.warned.LoadOrStore(text, true); !before {
+		c.log.Warn("platform API version has ended: update the server", "platform", connection.PlatformMetaAds, "version", Version, "said", text)
+	}
+}
+
+// change sends a call that changes something. Meta can answer that it did not
+// make a change with status 200, without an error and with success false
+// (facebook-business 26.0.3, api.py, FacebookResponse.is_success).
+func (c *Client) change(ctx context.Context, cred connection.Credentials, call transport.Call) error {
+	var answer struct {
+		Success *bool `json:"success"`
+	}
+	if err := c.call(ctx, cred, call, &answer); err != nil {
+		return err
+	}
+	if answer.Success != nil && !*answer.Success {
+		return &connection.Error{Class: connection.Transient, Code: "no_success", Message: "Meta did not make the change and gave no reason."}
+	}
+	return nil
 }
 
 // page is one page of a list.

@@ -2,6 +2,7 @@ package meta_test
 
 import (
 	"context"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"slices"
@@ -34,6 +35,8 @@ type testSandbox struct {
 	// requests are all requests of the client.
 	requests []*http.Request
 	notes    []connection.Note
+	// log has the warnings of the client.
+	log strings.Builder
 }
 
 // Do passes a request on to the sandbox.
@@ -51,7 +54,7 @@ func newSandbox(t *testing.T, seed int64) *testSandbox {
 		t.Fatal(err)
 	}
 	w.sandbox = server
-	w.client = meta.New(transport.Options{Base: "http://sandbox.test/meta", Do: w, Now: now, Sleep: func(ctx context.Context, d time.Duration) error {
+	w.client = meta.New(transport.Options{Base: "http://sandbox.test/meta", Do: w, Now: now, Log: slog.New(slog.NewTextHandler(&w.log, nil)), Sleep: func(ctx context.Context, d time.Duration) error {
 		w.now, w.waited = w.now.Add(d), append(w.waited, d)
 		return ctx.Err()
 	}})

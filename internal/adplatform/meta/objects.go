@@ -239,7 +239,7 @@ func (c *Client) SetStatus(ctx context.Context, cred connection.Credentials, acc
 	if run {
 		word = "ACTIVE"
 	}
-	return worthRetry(c.call(ctx, cred, transport.Call{
+	return worthRetry(c.change(ctx, cred, transport.Call{
 		Method: http.MethodPost, Path: "/" + url.PathEscape(campaign), JSON: map[string]string{"status": word}, Account: account, Urgent: true,
-	}, nil))
+	}))
 }

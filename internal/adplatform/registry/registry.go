@@ -80,7 +80,9 @@ type Options struct {
 	// Budgets are the call budgets that nodes share, nil if this process is the
 	// only one.
 	Budgets transport.BudgetStore
-	Now     func() time.Time
+	// Log receives warnings for operators, nil for none.
+	Log *slog.Logger
+	Now func() time.Time
 	// Sleep waits; nil means transport.Sleep.
 	Sleep func(ctx context.Context, d time.Duration) error
 }
@@ -121,13 +123,13 @@ func New(o Options) (*Registry, error) {
 		r.sandbox, r.base, r.inProcess = server, "http://sandbox", true
 	}
 	for i, platform := range platforms {
-		played := transport.Options{Base: r.base + sandbox.Prefix(platform), Do: r.sandbox, Now: o.Now, Sleep: o.Sleep}
+		played := transport.Options{Base: r.base + sandbox.Prefix(platform), Do: r.sandbox, Log: o.Log, Now: o.Now, Sleep: o.Sleep}
 		if !r.inProcess {
 			played.Name, played.Budgets = "sandbox/"+platform, o.Budgets
 		}
 		r.played[platform] = clients[i](played)
 		r.real[platform] = clients[i](transport.Options{
-			Base: strings.TrimSuffix(o.URLs[platform], "/"), Do: out, Name: platform, Budgets: o.Budgets, AppPerDay: o.DailyCalls[platform], Now: o.Now, Sleep: o.Sleep,
+			Base: strings.TrimSuffix(o.URLs[platform], "/"), Do: out, Name: platform, Budgets: o.Budgets, AppPerDay: o.DailyCalls[platform], Log: o.Log, Now: o.Now, Sleep: o.Sleep,
 		})
 	}
 	return r, nil

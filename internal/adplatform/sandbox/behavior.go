@@ -32,10 +32,6 @@ type Behavior struct {
 	Test string
 }
 
-// toBeTried is the Client and the Test of a behavior that no client has been
-// tried against yet.
-const toBeTried = "to be tried"
-
 // Switches of every platform.
 const (
 	// BehaviorAccounts is the number of accounts that a grant opens.

@@ -221,18 +221,24 @@ var ga4Behaviors = []Behavior{
 		Source:  "developers.google.com/analytics/devguides/reporting/data/v1/api-schema (sessionDefaultChannelGroup)", Test: ga4Tests + "TestMixedChannels",
 	},
 	{
-		ID: "X18", Platform: GA4, Switch: ga4OmitDefaults, Client: toBeTried, Test: toBeTried,
+		ID: "X18", Platform: GA4, Switch: ga4OmitDefaults,
 		Summary: "Answers leave out members that have the default value of their type: an empty report has neither rows nor rowCount, an unused quota no consumed, an empty text no value",
+		Client:  "Takes absent members as the default value. A report without rows is empty.",
 		Source:  "protobuf.dev/programming-guides/json (presence and default values); " + ga4DataAPI + " (RunReportResponse)",
+		Test:    "internal/adplatform/ga4 TestOmittedDefaults",
 	},
 	{
-		ID: "X19", Platform: GA4, Switch: ga4RowOrder, Client: toBeTried, Test: toBeTried,
+		ID: "X19", Platform: GA4, Switch: ga4RowOrder,
 		Summary: "Only orderBys specifies an order of rows. With the switch, the order of a report without it differs from page to page",
+		Client:  "Orders every report by all its dimensions.",
 		Source:  ga4DataAPI + " (RunReportRequest.order_bys, offset); that the order changes between pages is not documented",
+		Test:    "internal/adplatform/ga4 TestRowOrder",
 	},
 	{
-		ID: "X20", Platform: GA4, Switch: ga4EmptyAccount, Client: toBeTried, Test: toBeTried,
+		ID: "X20", Platform: GA4, Switch: ga4EmptyAccount,
 		Summary: "An account can have no property: its summary has no propertySummaries",
+		Client:  "Lists the properties of the other accounts.",
 		Source:  ga4AdminTypes + " (AccountSummary); protobuf.dev/programming-guides/json",
+		Test:    "internal/adplatform/ga4 TestAccountWithoutProperties",
 	},
 }

@@ -219,18 +219,24 @@ var linkedInBehaviors = []Behavior{
 		Source:  "learn.microsoft.com/en-us/linkedin/marketing/integrations/ads-reporting/ads-reporting, pivot IMPRESSION_DEVICE_TYPE",
 	},
 	{
-		ID: "X15", Platform: LinkedInAds, Switch: linkedInLongDecimals, Client: toBeTried, Test: toBeTried,
+		ID: "X15", Platform: LinkedInAds, Switch: linkedInLongDecimals,
 		Summary: "Amounts are BigDecimals and can have more than 18 decimals, such as 107.5300000000000335346.",
+		Client:  "Rounds amounts to millionths.",
 		Source:  "learn.microsoft.com/en-us/linkedin/marketing/integrations/ads-reporting/ads-reporting-schema (costInLocalCurrency: BigDecimal); the number is from an answer in a public repository",
+		Test:    "internal/adplatform/linkedin TestLongDecimals",
 	},
 	{
-		ID: "X16", Platform: LinkedInAds, Switch: linkedInTotalBudget, Client: toBeTried, Test: toBeTried,
+		ID: "X16", Platform: LinkedInAds, Switch: linkedInTotalBudget,
 		Summary: "A campaign has a daily budget, a total one or both: dailyBudget can be absent.",
+		Client:  "Reads no budgets. The campaign is listed.",
 		Source:  "learn.microsoft.com/en-us/linkedin/marketing/integrations/ads/account-structure/create-and-manage-campaigns; linkedin.com/help/lms/answer/1393",
+		Test:    "internal/adplatform/linkedin TestTotalBudget",
 	},
 	{
-		ID: "X17", Platform: LinkedInAds, Switch: linkedInNamelessAds, Client: toBeTried, Test: toBeTried,
+		ID: "X17", Platform: LinkedInAds, Switch: linkedInNamelessAds,
 		Summary: "Creatives have names since version 202410; the name is optional, and absent if nobody has set it.",
+		Client:  "Names the ad by its id.",
 		Source:  "learn.microsoft.com/en-us/linkedin/marketing/integrations/recent-changes (October 2024, Creative Naming Support)",
+		Test:    "internal/adplatform/linkedin TestUnnamedCreatives",
 	},
 }

@@ -216,6 +216,8 @@ func metaEntities(a *Account, row Row) map[string]string {
 	if row.Ad != nil {
 		names["ad_id"], names["ad_name"] = row.Ad.ID, row.Ad.Name
 		group = row.Ad.Group
+	} else if row.Campaign != nil && group == nil {
+		names["ad_id"], names["ad_name"] = row.Campaign.ID+"00", "Deleted ad"
 	}
 	if row.Campaign != nil {
 		names["campaign_id"], names["campaign_name"] = row.Campaign.ID, row.Campaign.Name

@@ -246,7 +246,11 @@ func (c metaCall) allDayRows(a *Account, r *metaReport, day clock.Date) []Row {
 	level, plain := metaLevels[r.level]
 	broken, split := r.breakdownLevel()
 	if !split && plain {
-		return slices.Collect(c.Rows(a, level, day, day))
+		rows := slices.Collect(c.Rows(a, level, day, day))
+		if r.level == "ad" && c.Behaves(a, metaDeletedHidden) {
+			rows = append(rows, c.deletedAds(a, rows, day)...)
+		}
+		return rows
 	}
 	// Ad sets have no level of their own: they are the sums of a breakdown by
 	// ad set.
@@ -271,6 +275,28 @@ func (c metaCall) allDayRows(a *Account, r *metaReport, day clock.Date) []Row {
 		}
 	}
 	return rows
+}
+
+// deletedAds returns what campaigns have beyond the rows of their ads: the rows of
+// ads in ad sets that were deleted. Meta returns them if a filter names DELETED.
+func (c metaCall) deletedAds(a *Account, ads []Row, day clock.Date) (rows []Row) {
+	at := map[*Campaign]*Row{}
+	rows = slices.Collect(c.Rows(a, ByCampaign, day, day))
+	for i := range rows {
+		whole := rows[i].Values
+		rows[i].Values = fact.Values{}
+		addMetaValues(&rows[i].Values, whole)
+		at[rows[i].Campaign] = &rows[i]
+	}
+	for _, ad := range ads {
+		rest := at[ad.Campaign]
+		for m := range fact.Measure(fact.NumMeasures) {
+			if n, known := ad.Values.Get(m); known && rest != nil && m != fact.Reach {
+				rest.Values.Set(m, rest.Values.V[m]-n)
+			}
+		}
+	}
+	return slices.DeleteFunc(rows, func(row Row) bool { return row.Values.V == [fact.NumMeasures]int64{} })
 }
 
 // adBreakdown returns the rows of a breakdown by ad.

@@ -171,14 +171,14 @@ var tikTokReportBehaviors = []Behavior{
 	},
 	{
 		ID: "X12", Platform: TikTokAds, Switch: tikTokFixedOffset, Summary: "Accounts have no daylight saving time: timezone of one in New York is Etc/GMT+5, which is 5 hours behind UTC all year. display_timezone is America/New_York.",
-		Client: toBeTried, Source: "ads.tiktok.com/help/article/time-zone; github.com/airbytehq/airbyte source-tiktok-marketing integration_tests/expected_records.jsonl (advertisers)", Test: toBeTried,
+		Client: "Uses display_timezone, otherwise timezone as the time zone database has it.", Source: "ads.tiktok.com/help/article/time-zone; github.com/airbytehq/airbyte source-tiktok-marketing integration_tests/expected_records.jsonl (advertisers)", Test: "internal/adplatform/tiktok TestFixedOffsetZone",
 	},
 	{
 		ID: "X13", Platform: TikTokAds, Switch: tikTokSecondaryStatus, Values: tikTokSecondaryStatuses, Summary: "A campaign that is switched on can have a secondary status that stops it, also one of the account (ADVERTISER_ACCOUNT_PUNISH).",
-		Client: toBeTried, Source: "github.com/tiktok/tiktok-business-api-sdk 0.1.8, yml_files/smart_plus_campaign_get.yml (secondary_status); github.com/airbytehq/airbyte source-tiktok-marketing integration_tests/expected_records.jsonl", Test: toBeTried,
+		Client: "Shows the secondary status of a campaign that is switched on. The state is that of operation_status.", Source: "github.com/tiktok/tiktok-business-api-sdk 0.1.8, yml_files/smart_plus_campaign_get.yml (secondary_status); github.com/airbytehq/airbyte source-tiktok-marketing integration_tests/expected_records.jsonl", Test: "internal/adplatform/tiktok TestSecondaryStatus",
 	},
 	{
 		ID: "X14", Platform: TikTokAds, Switch: tikTokSharedAudience, Summary: "The list of audiences has those that other accounts share, with their ids: the same audience is in the lists of several accounts, and is_creator says in which one it is owned.",
-		Client: toBeTried, Source: "github.com/tiktok/tiktok-business-api-sdk 0.1.8, yml_files/dmp_custom_audience_list.yml", Test: toBeTried,
+		Client: "Stores it once. It stays with the account that has it while that account is synced.", Source: "github.com/tiktok/tiktok-business-api-sdk 0.1.8, yml_files/dmp_custom_audience_list.yml", Test: "internal/connection TestSharedAudience",
 	},
 }

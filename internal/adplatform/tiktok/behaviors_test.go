@@ -169,7 +169,7 @@ func TestHiddenCampaigns(t *testing.T) {
 			t.Errorf("%s: got %d ads want %d", test.name, len(got.Ads), ads)
 		}
 		for _, x := range got.Campaigns {
-			if x.Runs == (x.Status == "DELETE") {
+			if x.Runs == (x.Status == "DELETE") || x.Deleted != (x.Status == "DELETE") {
 				t.Errorf("%s: got %+v", test.name, x)
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -100,7 +101,7 @@ func (c *Client) Entities(ctx context.Context, cr connection.Credentials, accoun
 	}
 	found := &connection.Entities{Groups: map[string]string{}}
 	for _, x := range campaigns {
-		found.Campaigns = append(found.Campaigns, connection.Entity{External: x.ID, Name: x.Name, Status: x.Status, Runs: runs(x.Status, x.Secondary), Channel: channel})
+		found.Campaigns = append(found.Campaigns, entity(x.ID, x.Name, x.Status, x.Secondary))
 	}
 	for _, x := range groups {
 		if len(x.Audiences) == 1 {
@@ -108,7 +109,9 @@ func (c *Client) Entities(ctx context.Context, cr connection.Credentials, accoun
 		}
 	}
 	for _, x := range ads {
-		found.Ads = append(found.Ads, connection.Entity{External: x.ID, Name: x.Name, Status: x.Status, Runs: runs(x.Status, x.Secondary), Channel: channel, URL: x.URL})
+		e := entity(x.ID, x.Name, x.Status, x.Secondary)
+		e.URL = x.URL
+		found.Ads = append(found.Ads, e)
 	}
 	for _, x := range audiences {
 		found.Audiences = append(found.Audiences, connection.Entity{External: x.ID, Name: x.Name, Size: x.Size})
@@ -116,10 +119,28 @@ func (c *Client) Entities(ctx context.Context, cr connection.Credentials, accoun
 	return found, nil
 }
 
-// runs reports whether an object delivers by its two statuses. The second tells
-// that it is deleted.
-func runs(operation, secondary string) bool {
-	return operation == statusEnabled && !strings.HasSuffix(secondary, "_DELETE")
+// entity returns a campaign or an ad. Either of its two statuses tells that it is
+// deleted.
+func entity(id, name, operation, secondary string) connection.Entity {
+	deleted := operation == statusDeleted || strings.HasSuffix(secondary, "_"+statusDeleted)
+	return connection.Entity{
+		External: id, Name: name, Status: shownStatus(operation, secondary), Runs: operation == statusEnabled && !deleted, Deleted: deleted, Channel: channel,
+	}
+}
+
+// deliveries end the secondary status of an object that is switched on and that
+// nothing keeps from delivering.
+var deliveries = []string{"_STATUS_ENABLE", "_STATUS_DELIVERY_OK"}
+
+// shownStatus returns the status that people see: that of the switch, and where
+// it is on, the secondary status if it says more. That can be a review or the
+// account (tiktok-business-api-sdk 0.1.8, smart_plus_campaign_get.yml,
+// secondary_status). TikTok adds values, so none is unknown.
+func shownStatus(operation, secondary string) string {
+	if operation != statusEnabled || secondary == "" || slices.ContainsFunc(deliveries, func(end string) bool { return strings.HasSuffix(secondary, end) }) {
+		return operation
+	}
+	return secondary
 }
 
 // readAllKinds reads a list of all objects of an account: deleted ones too, of

@@ -21,6 +21,9 @@ const (
 	statusFrozen   = "FROZEN"
 )
 
+// statusDeleted ends the statuses of an object that is deleted.
+const statusDeleted = "DELETE"
+
 // Status implements connection.Client. A campaign that the usual list does not
 // have can be one that TikTok lists only when it is asked for; a deleted one is
 // in neither.
@@ -45,7 +48,7 @@ func (c *Client) Status(ctx context.Context, cr connection.Credentials, account,
 			return connection.Observed{}, transport.Contradiction("TikTok reports the campaign in another account.")
 		}
 		status := got.List[0].Status
-		return connection.Observed{Status: status, Runs: status == statusEnabled, Stopped: status == statusDisabled || status == statusFrozen}, nil
+		return connection.Observed{Status: shownStatus(status, got.List[0].Secondary), Runs: status == statusEnabled, Stopped: status == statusDisabled || status == statusFrozen}, nil
 	}
 	return connection.Observed{}, &connection.Error{Class: connection.Gone, Code: "campaign_gone", Message: "The account has no such campaign any more."}
 }

@@ -42,7 +42,13 @@ type testSandbox struct {
 
 func newSandbox(t *testing.T, scale int) *testSandbox {
 	t.Helper()
-	server, err := sandbox.New(sandbox.Options{Seed: 7, Currency: "EUR", Timezone: "Europe/Berlin", Scale: scale, Now: func() time.Time { return now }})
+	return newSandboxIn(t, scale, "Europe/Berlin")
+}
+
+// newSandboxIn opens a sandbox whose accounts have a time zone.
+func newSandboxIn(t *testing.T, scale int, zone string) *testSandbox {
+	t.Helper()
+	server, err := sandbox.New(sandbox.Options{Seed: 7, Currency: "EUR", Timezone: zone, Scale: scale, Now: func() time.Time { return now }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
@@ -45,7 +46,9 @@ type Options struct {
 	// ReadError returns the error of an answer, nil if there is none. The
 	// transport sets members that it leaves empty.
 	ReadError func(status int, header http.Header, body []byte, now time.Time) *connection.Error
-	Now       func() time.Time
+	// Log receives warnings for operators, nil for none.
+	Log *slog.Logger
+	Now func() time.Time
 	// Sleep waits; nil means the function Sleep.
 	Sleep func(ctx context.Context, d time.Duration) error
 }
