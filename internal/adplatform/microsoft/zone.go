@@ -6,8 +6,8 @@ package microsoft
 //
 // Choice: a name that lists several cities gets the zone of the largest one whose
 // offset is the one in Microsoft's table (learn.microsoft.com/advertising/guides/
-// time-zones). CasablancaMonrovia is Monrovia, because Morocco has left UTC+0,
-// and CaracasLaPaz is La Paz in Bolivia.
+// time-zones). CasablancaMonrovia is UTC, the time of Monrovia, because Morocco
+// has left it, and CaracasLaPaz is La Paz in Bolivia.
 var timeZones = map[string]string{
 	"Nukualofa":                           "Pacific/Tongatapu",
 	"FijiKamchatkaMarshallIsland":         "Pacific/Fiji",
@@ -57,7 +57,7 @@ var timeZones = map[string]string{
 	"BrusselsCopenhagenMadridParis":       "Europe/Paris",
 	"BelgradeBratislavaBudapestLjubljanaPrague":    "Europe/Prague",
 	"AmsterdamBerlinBernRomeStockholmVienna":       "Europe/Berlin",
-	"CasablancaMonrovia":                           "Africa/Monrovia",
+	"CasablancaMonrovia":                           "UTC",
 	"GreenwichMeanTimeDublinEdinburghLisbonLondon": "Europe/London",
 	"Azores":                         "Atlantic/Azores",
 	"CapeVerdeIsland":                "Atlantic/Cape_Verde",

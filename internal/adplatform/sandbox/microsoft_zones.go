@@ -20,7 +20,7 @@ var microsoftZones = strings.Fields(`
 	KuwaitRiyadh=Asia/Riyadh Baghdad=Asia/Baghdad Jerusalem=Asia/Jerusalem HelsinkiKyivRigaSofiaTallinnVilnius=Europe/Helsinki
 	HararePretoria=Africa/Johannesburg Cairo=Africa/Cairo Bucharest=Europe/Bucharest AthensBuckarestIstanbul=Europe/Athens WestCentralAfrica=Africa/Lagos
 	SarajevoSkopjeWarsawZagreb=Europe/Warsaw BrusselsCopenhagenMadridParis=Europe/Paris BelgradeBratislavaBudapestLjubljanaPrague=Europe/Prague
-	AmsterdamBerlinBernRomeStockholmVienna=Europe/Berlin CasablancaMonrovia=Africa/Monrovia GreenwichMeanTimeDublinEdinburghLisbonLondon=Europe/London
+	AmsterdamBerlinBernRomeStockholmVienna=Europe/Berlin CasablancaMonrovia=UTC GreenwichMeanTimeDublinEdinburghLisbonLondon=Europe/London
 	Azores=Atlantic/Azores CapeVerdeIsland=Atlantic/Cape_Verde MidAtlantic=Atlantic/South_Georgia Brasilia=America/Sao_Paulo
 	BuenosAiresGeorgetown=America/Argentina/Buenos_Aires Greenland=America/Nuuk Newfoundland=America/St_Johns AtlanticTimeCanada=America/Halifax
 	CaracasLaPaz=America/La_Paz Santiago=America/Santiago BogotaLimaQuito=America/Bogota EasternTimeUSCanada=America/New_York
