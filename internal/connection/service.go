@@ -121,7 +121,7 @@ type Connector struct {
 	*Recovery
 }
 
-// Checker owns what is tried and planned without reading numbers.
+// Checker owns checks of connections, and the plan of their calls.
 type Checker struct {
 	*shared
 	*Access
