@@ -64,11 +64,18 @@ func memoryLimitedProgram(t *testing.T) (binary string, kernel bool) {
 	return binary, false
 }
 
-// residentBytes returns the memory of a process and its children.
-func residentBytes(pid int) int64 {
+// Kinds of memory: all that is resident, and what a process has allocated. The
+// former has the pages of the program's file, as many as the kernel has cached.
+const (
+	residentMemory  = "VmRSS:"
+	allocatedMemory = "RssAnon:"
+)
+
+// memoryBytes returns the memory of a process and its children.
+func memoryBytes(pid int, kind string) int64 {
 	total := int64(0)
 	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	_, rest, _ := strings.Cut(string(status), "VmRSS:")
+	_, rest, _ := strings.Cut(string(status), kind)
 	if fields := strings.Fields(rest); len(fields) > 0 {
 		kb, _ := strconv.ParseInt(fields[0], 10, 64)
 		total = kb << 10
@@ -78,21 +85,21 @@ func residentBytes(pid int) int64 {
 		list, _ := os.ReadFile(task)
 		for child := range strings.FieldsSeq(string(list)) {
 			n, _ := strconv.Atoi(child)
-			total += residentBytes(n)
+			total += memoryBytes(n, kind)
 		}
 	}
 	return total
 }
 
 // watchMemory measures the memory of a server until stop is called.
-func watchMemory(s *program.Server) (stop func() int64) {
+func watchMemory(s *program.Server, kind string) (stop func() int64) {
 	done, most := make(chan struct{}), make(chan int64)
 	go func() {
 		highest := int64(0)
 		tick := time.NewTicker(5 * time.Millisecond)
 		defer tick.Stop()
 		for {
-			highest = max(highest, residentBytes(s.PID()))
+			highest = max(highest, memoryBytes(s.PID(), kind))
 			select {
 			case <-tick.C:
 			case <-done:
@@ -152,7 +159,7 @@ func TestDrillBombs(t *testing.T) {
 	program, kernel := memoryLimitedProgram(t)
 	s := startDrillServer(t, program)
 	hostile, other := s.createWorkspace("Hostile"), s.createWorkspace("Other")
-	stop := watchMemory(s.Server)
+	stop := watchMemory(s.Server, residentMemory)
 	list := compressionBombs(t)
 	work := make(chan compressionBomb, rounds*len(list))
 	for range rounds {

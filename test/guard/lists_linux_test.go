@@ -89,7 +89,7 @@ func TestDrillSlowLists(t *testing.T) {
 	hostile, other := s.createWorkspace("Hostile"), s.createWorkspace("Other")
 	s.createLargeCampaigns(hostile)
 	s.createLargeCampaigns(other)
-	stop := watchMemory(s.Server)
+	stop := watchMemory(s.Server, allocatedMemory)
 	// The kernel takes the first answers of a connection.
 	lists := strings.Repeat("GET /v1/campaigns?limit=100 HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer "+hostile+"\r\n\r\n", 20)
 	for range readers {
