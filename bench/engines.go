@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"flag"
 	"fmt"
 	"io"
 	"io/fs"
@@ -27,6 +28,8 @@ import (
 	"fanfare/internal/store/pgtest"
 )
 
+var engine = flag.String("engine", "", "the only engine of P12: PostgreSQL or ClickHouse")
+
 // reports are the five reports.
 var reports = []string{"overview", "campaigns", "channels", "creative", "audiences"}
 
@@ -36,17 +39,20 @@ func benchEngines(dir string) {
 	data := filepath.Join(dir, "postgres")
 	server := startPostgres(data)
 	defer func() { check(server.Stop()) }()
-	for _, engine := range []struct {
+	for _, e := range []struct {
 		name string
 		open func(dir, store string, server *pgtest.Server) sharedMetrics
 	}{{"PostgreSQL", openPostgres}, {"ClickHouse", openClickHouse}} {
-		database := "bench_" + strings.ToLower(engine.name)
+		if *engine != "" && *engine != e.name {
+			continue
+		}
+		database := "bench_" + strings.ToLower(e.name)
 		store, err := server.CreateDatabase(database)
 		check(err)
 		folder := filepath.Join(dir, database)
 		check(os.Mkdir(folder, 0o700))
-		shared := engine.open(folder, store, server)
-		benchEngine(folder, engine.name, store, postmaster(data), shared)
+		shared := e.open(folder, store, server)
+		benchEngine(folder, e.name, store, postmaster(data), shared)
 		shared.close()
 	}
 }
@@ -126,7 +132,8 @@ func benchEngine(dir, name, store string, postmaster int, m sharedMetrics) {
 	l := ours.newKeepAliveConn()
 	defer func() { _ = l.c.Close() }()
 	for _, q := range questions {
-		printComparison(name, q.what, alternate(q.direct, func() { l.send(q.request) }))
+		send := func() { l.send(q.request) }
+		printComparison(name, q.what, alternate(q.direct, send), cpuPerCall(total, send))
 	}
 }
 

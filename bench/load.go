@@ -173,17 +173,19 @@ func (t *target) sendHTTP2(connections int, path func(worker, n int) string, key
 	return sample{perSecond: n / time.Since(start).Seconds(), cpu: float64((cpuTimeOf(t.pid) - before).Microseconds()) / n}
 }
 
-// cpuTimeOf returns the CPU time of a process.
-func cpuTimeOf(pid int) time.Duration {
+// cpuTimeOf returns the CPU time that a process has used so far, with that of its
+// children that have ended.
+func cpuTimeOf(pid int) (sum time.Duration) {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	check(err)
 	fields := bytes.Fields(b[bytes.LastIndexByte(b, ')')+2:])
-	user, err := strconv.ParseInt(string(fields[11]), 10, 64)
-	check(err)
-	system, err := strconv.ParseInt(string(fields[12]), 10, 64)
-	check(err)
-	// The kernel counts in hundredths of a second on all common systems.
-	return time.Duration(user+system) * 10 * time.Millisecond
+	for _, field := range fields[11:15] {
+		n, err := strconv.ParseInt(string(field), 10, 64)
+		check(err)
+		// The kernel counts in hundredths of a second on all common systems.
+		sum += time.Duration(n) * 10 * time.Millisecond
+	}
+	return sum
 }
 
 func get(path, key string) []byte {

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -101,16 +103,24 @@ func postmaster(dir string) int {
 	return pid
 }
 
-// cpuTimeOfFamily returns the CPU time of a process and its children.
+// cpuTimeOfFamily returns the CPU time of a process and its children. A child
+// belongs to the thread that started it, and a Go program has several.
 func cpuTimeOfFamily(parent int) time.Duration {
 	sum := cpuTimeOf(parent)
-	children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%[1]d/children", parent))
+	lists, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", parent))
 	check(err)
-	for child := range strings.FieldsSeq(string(children)) {
-		pid, err := strconv.Atoi(child)
+	for _, list := range lists {
+		children, err := os.ReadFile(list)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // the thread has ended
+		}
 		check(err)
-		if _, err := os.Stat("/proc/" + child); err == nil {
-			sum += cpuTimeOf(pid)
+		for child := range strings.FieldsSeq(string(children)) {
+			pid, err := strconv.Atoi(child)
+			check(err)
+			if _, err := os.Stat("/proc/" + child); err == nil {
+				sum += cpuTimeOf(pid)
+			}
 		}
 	}
 	return sum

@@ -171,6 +171,10 @@ func (d *factDrill) runRounds() {
 		if t.Failed() {
 			t.Fatalf("seed %d, round %d", d.seed, round)
 		}
+		if (round+1)%20 == 0 {
+			// The time limit of a run may end it before the last round.
+			t.Logf("%d kills, %d acknowledged replacements: 0 lost or mixed", round+1, d.counts.acked)
+		}
 	}
 	d.server.Stop()
 	d.start()
@@ -376,29 +380,59 @@ func (d *factDrill) repeatOpenCall(client *http.Client, w *window, found int) (i
 		return found, nil
 	}
 	if w.open.imported != "" {
-		a, err := d.sendCall(client, call{method: http.MethodGet, path: w.open.imported})
-		if err != nil || a.status != http.StatusOK {
-			return 0, fmt.Errorf("read import: status %d: %s: %w", a.status, a.data, err)
-		}
-		s, err := readState(a.data)
-		if err != nil {
-			return 0, err
-		}
-		if s.Status == w.open.done {
-			return w.open.version, nil
+		if done, err := d.isDone(client, w.open); err != nil || done {
+			return w.open.version, err
 		}
 	}
 	d.counts.add(&d.counts.replayed, 1)
-	a, err := d.sendCall(client, w.open.call)
+	a, err := d.sendUntilServed(client, w.open.call)
+	if err == nil && a.status == http.StatusConflict && w.open.imported != "" {
+		// The start may have finished the import since isDone.
+		if done, err := d.isDone(client, w.open); err != nil || done {
+			return w.open.version, err
+		}
+	}
 	if err != nil || a.status != http.StatusOK {
 		return 0, fmt.Errorf("%s asked again: status %d: %s: %w", w.open.call.path, a.status, a.data, err)
 	}
 	return w.open.version, nil
 }
 
-// storedVersion returns the version of a window: all its rows, and the sum over
-// the month, which may be precomputed.
+// isDone reports whether the import has the status that the change gives it.
+func (d *factDrill) isDone(client *http.Client, c *windowChange) (bool, error) {
+	a, err := d.sendUntilServed(client, call{method: http.MethodGet, path: c.imported})
+	if err != nil || a.status != http.StatusOK {
+		return false, fmt.Errorf("read import: status %d: %s: %w", a.status, a.data, err)
+	}
+	s, err := readState(a.data)
+	return s.Status == c.done, err
+}
+
+// sendUntilServed repeats a call that took too long or found no free place, on a
+// machine that is busy with other things.
+func (d *factDrill) sendUntilServed(client *http.Client, c call) (a answer, err error) {
+	for began := time.Now(); ; {
+		a, err = d.sendCall(client, c)
+		busy := a.status == http.StatusUnprocessableEntity || a.status == http.StatusServiceUnavailable
+		if !busy || time.Since(began) > maxWait {
+			return a, err
+		}
+	}
+}
+
+// storedVersion returns the version of a window. A start finishes the import that
+// was being committed, which may be between the two queries of readVersion.
 func (d *factDrill) storedVersion(client *http.Client, w *window) (int, error) {
+	version, err := d.readVersion(client, w)
+	if err != nil && w.open != nil && w.open.imported != "" {
+		return d.readVersion(client, w)
+	}
+	return version, err
+}
+
+// readVersion reads the version of a window: all its rows, and the sum over the
+// month, which may be precomputed.
+func (d *factDrill) readVersion(client *http.Client, w *window) (int, error) {
 	rows, err := d.queryWindow(client, w, `"granularity":"day","dimensions":["channel"]`)
 	if err != nil {
 		return 0, err
@@ -440,11 +474,7 @@ func (d *factDrill) queryWindow(client *http.Client, w *window, how string) ([]w
 	year, month, _ := w.first.Calendar()
 	body := fmt.Sprintf(`{"metrics":["impressions","clicks"],%s,"date_range":{"start_date":%q,"end_date":%q},"filters":{"field":"account_id","op":"eq","values":[%q]}}`,
 		how, w.first, clock.MakeDate(year, month+1, 1)-1, w.account)
-	a, err := d.sendCall(client, call{method: http.MethodPost, path: "/v1/analytics/query", body: body})
-	for began := time.Now(); a.status == http.StatusUnprocessableEntity && time.Since(began) < maxWait; {
-		// It took too long, on a machine that is busy with other things.
-		a, err = d.sendCall(client, call{method: http.MethodPost, path: "/v1/analytics/query", body: body})
-	}
+	a, err := d.sendUntilServed(client, call{method: http.MethodPost, path: "/v1/analytics/query", body: body})
 	if err != nil || a.status != http.StatusOK {
 		return nil, fmt.Errorf("query: status %d: %s: %w", a.status, a.data, err)
 	}

@@ -173,6 +173,8 @@ const spoolDir = "spool"
 const openOptions = "?storage_compatibility_version=v1.4.0"
 
 func (e *Engine) openDatabase(ctx context.Context) error {
+	_, err := os.Stat(e.path + ".wal")
+	logged := err == nil
 	var locked sync.Once
 	connector, err := duckdb.NewConnector(e.path+openOptions, func(c driver.ExecerContext) (err error) {
 		locked.Do(func() { err = restrict(ctx, c, e.spool, e.threads, e.memoryMB) })
@@ -187,7 +189,15 @@ func (e *Engine) openDatabase(ctx context.Context) error {
 		if err := e.sweepSpool(); err != nil {
 			return err
 		}
-		if err := c.inTransaction(ctx, func() error { return makeTables(ctx, c) }); err != nil {
+		if err := c.inTransaction(ctx, func() error {
+			if err := makeTables(ctx, c); err != nil || !logged {
+				return err
+			}
+			// After a crash the log can end within a transaction. DuckDB cuts that
+			// end off in its first write. Here this is before recordFiles, which
+			// would take it for a write of another program.
+			return writeVersion(ctx, c)
+		}); err != nil {
 			return err
 		}
 		return e.loadCommon(ctx, c)

@@ -49,3 +49,8 @@ func (e *Engine) SummedMonths(ctx context.Context, id ident.ID) (int, error) {
 
 // CacheNoTexts makes each query drop the cached texts of other workspaces.
 func (e *Engine) CacheNoTexts() { e.maxCachedEntities = 0 }
+
+// WhileWriting calls f during a write that changes nothing.
+func (e *Engine) WhileWriting(ctx context.Context, f func()) error {
+	return e.withoutWriters(ctx, func(*conn) error { f(); return nil })
+}

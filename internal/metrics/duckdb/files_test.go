@@ -3,6 +3,7 @@ package duckdb_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -131,6 +132,66 @@ func TestOverwritten(t *testing.T) {
 				t.Errorf("new facts have %d clicks, want 40", n)
 			}
 			closed(t, again)
+		})
+	}
+}
+
+// TestUnfinishedLog opens facts whose log ends within a transaction, as after
+// kill -9. DuckDB cuts that end off, which is not reported. What another program
+// does to the log during the first write is.
+func TestUnfinishedLog(t *testing.T) {
+	t.Parallel()
+	const file, log = "facts.duckdb", "facts.duckdb.wal"
+	dir := t.TempDir()
+	e := fed(t, dir, 1)
+	finished := len(readFile(t, filepath.Join(dir, log)))
+	if err := e.Write(t.Context(), batchOf(2)); err != nil {
+		t.Fatal(err)
+	}
+	facts, whole := readFile(t, filepath.Join(dir, file)), readFile(t, filepath.Join(dir, log))
+	closed(t, e)
+	put := func(t *testing.T, dir, name string, b []byte) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, length := range []int{finished, finished + 1, (finished + len(whole)) / 2, len(whole) - 1} {
+		t.Run(fmt.Sprintf("%d bytes of the second write", length-finished), func(t *testing.T) {
+			t.Parallel()
+			afterCrash := func() (*duckdb.Engine, string) {
+				dir := t.TempDir()
+				put(t, dir, file, facts)
+				put(t, dir, log, whole[:length])
+				return fed(t, dir), dir
+			}
+			e, _ := afterCrash()
+			if n := clicks(t, e); n != 10 {
+				t.Errorf("%d clicks, want 10", n)
+			}
+			if err := e.Write(t.Context(), batchOf(3)); err != nil {
+				t.Error(err)
+			}
+			if err := e.CheckFiles(); err != nil {
+				t.Errorf("after a write: %v", err)
+			}
+			if n := clicks(t, e); n != 30 {
+				t.Errorf("%d clicks after a write, want 30", n)
+			}
+			closed(t, e)
+
+			e, dir := afterCrash()
+			if err := e.WhileWriting(t.Context(), func() {
+				b := readFile(t, filepath.Join(dir, log))
+				b[len(b)-1]++
+				put(t, dir, log, b)
+			}); err != nil {
+				t.Error(err)
+			}
+			if err := e.CheckFiles(); !errors.Is(err, duckdb.ErrOverwritten) {
+				t.Errorf("overwritten during a write: %v", err)
+			}
+			closed(t, e)
 		})
 	}
 }

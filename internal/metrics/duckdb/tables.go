@@ -101,13 +101,25 @@ func makeTables(ctx context.Context, c *conn) error {
 	case found > 0:
 		return changeTables(ctx, c, found)
 	}
-	if _, err := c.exec(ctx, "INSERT INTO format VALUES (?)", int32(version)); err != nil {
-		return fmt.Errorf("store version: %w", err)
+	if err := writeVersion(ctx, c); err != nil {
+		return err
 	}
 	for f := range fact.Families {
 		if _, err := c.exec(ctx, "INSERT INTO layout VALUES (?, 0)", int32(f)); err != nil {
 			return fmt.Errorf("store layout: %w", err)
 		}
+	}
+	return nil
+}
+
+// writeVersion stores the version. It writes to the log even if the same version
+// is stored already.
+func writeVersion(ctx context.Context, c *conn) error {
+	if _, err := c.exec(ctx, "DELETE FROM format"); err != nil {
+		return fmt.Errorf("store version: %w", err)
+	}
+	if _, err := c.exec(ctx, "INSERT INTO format VALUES (?)", int32(version)); err != nil {
+		return fmt.Errorf("store version: %w", err)
 	}
 	return nil
 }

@@ -87,19 +87,21 @@ func LockSchema(ctx context.Context, tx pgx.Tx) error {
 }
 
 // Create creates missing tables, on one node at a time: those of this package and
-// then an engine's own, whose version it checks. newID is the id of new facts.
+// then an engine's own, in their version. newID is the id of new facts.
+//
+// A later version only adds what nodes of an earlier one can work with without
+// knowing it: tables, and columns that may be omitted. So nodes of both use the
+// same tables, and the statements can be run again. What such nodes would break
+// waits for a migration of the record store that contracts, which they refuse.
 func Create(ctx context.Context, tx pgx.Tx, version int, newID string, statements ...string) error {
 	if err := LockSchema(ctx, tx); err != nil {
 		return err
 	}
-	// DDL blocks running and new queries, so a node that finds the current
-	// version runs none.
+	// DDL blocks running and new queries, so a node that finds its version, or a
+	// later one, runs none.
 	found, _, err := ReadFormat(ctx, tx)
-	switch {
-	case err != nil || found == version:
+	if err != nil || found >= version {
 		return err
-	case found > version:
-		return fmt.Errorf("the tables of metrics have version %d and this program knows only %d: start the newer program", found, version)
 	}
 	var texts []string
 	for _, t := range tables {

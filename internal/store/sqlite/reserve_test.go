@@ -35,10 +35,16 @@ func TestReserve(t *testing.T) {
 	if err := e.Write(t.Context(), func(tx store.Tx) error { return tx.Script("CREATE TABLE item (id INTEGER PRIMARY KEY, doc TEXT)") }); err != nil {
 		t.Fatal(err)
 	}
-	allow := func(pages int) {
-		if err := e.writer.conn.script(fmt.Sprint("PRAGMA max_page_count = ", pages)); err != nil {
+	// Only the writer's goroutine may use its connection and its reserve.
+	asWriter := func(change func(tx store.Tx) error) {
+		t.Helper()
+		if err := e.Write(record.WithUrgent(t.Context()), change); err != nil {
 			t.Fatal(err)
 		}
+	}
+	allow := func(pages int) {
+		t.Helper()
+		asWriter(func(tx store.Tx) error { return tx.Script(fmt.Sprint("PRAGMA max_page_count = ", pages)) })
 	}
 	large := func(tx store.Tx) error {
 		_, err := tx.Exec("INSERT INTO item (doc) VALUES ($1)", fmt.Sprintf("%50000d", 1))
@@ -61,12 +67,18 @@ func TestReserve(t *testing.T) {
 	if err := os.Remove(path + "-reserve"); err != nil {
 		t.Fatal(err)
 	}
-	e.writer.reserve.restore()
+	asWriter(func(store.Tx) error {
+		e.writer.reserve.restore()
+		return nil
+	})
 	if reserved() != size {
 		t.Errorf("got %d bytes after the file was removed, want %d", reserved(), size)
 	}
 	// One that has too little space waits.
-	e.writer.reserve.size, e.writer.reserve.spent = 1<<60, true
+	asWriter(func(store.Tx) error {
+		e.writer.reserve.size, e.writer.reserve.spent = 1<<60, true
+		return nil
+	})
 	if err := e.Write(t.Context(), large); !errors.Is(err, errReserved) {
 		t.Errorf("not urgent without space for the reserve: got %v want %v", err, errReserved)
 	}
