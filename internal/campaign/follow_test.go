@@ -165,7 +165,7 @@ func TestFollowJobs(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	d, _, err := c.Creatives.Generate(t.Context(), c.Cause(), storetest.Sent(t, `{"prompt":"?!"}`))
+	d, _, err := c.Creatives.Generate(t.Context(), c.Cause(), storetest.Sent(t, `{"prompt":"Tea","brand":{"banned_words":["tea"]}}`))
 	failed := c.Answer(d, err).OK().ID()
 	d, _, err = c.Creatives.Regenerate(t.Context(), c.Cause(), ident.ID(failed), record.Match{})
 	c.Answer(d, err).OK()

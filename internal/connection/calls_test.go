@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"fanfare/internal/adplatform/sandbox"
+	"fanfare/internal/clock"
 	"fanfare/internal/connection"
 	"fanfare/internal/fact"
 	"fanfare/internal/ident"
@@ -35,9 +36,13 @@ func TestCallCost(t *testing.T) {
 			found, err = client.Entities(ctx, k, account)
 			return err
 		})
+		days := about.WindowDays
+		if days == 0 {
+			days = 30
+		}
 		for _, level := range about.Levels {
 			got.Reports[level] = count(func(ctx context.Context) error {
-				q := connection.Report{Account: account, Level: level, First: today - 6, Last: today, Entities: found}
+				q := connection.Report{Account: account, Level: level, First: today - clock.Date(days) + 1, Last: today, Entities: found}
 				return client.Report(ctx, k, q, func([]fact.Row) error { return nil })
 			})
 		}

@@ -93,55 +93,46 @@ func (s *Checker) Check(ctx context.Context, workspace, id ident.ID, sent *body.
 		return nil, fault.New(fault.InvalidState, "Nobody has granted access yet.", c.stateDetail("Not possible while pending."))
 	}
 	k := &checker{s: s, c: c, report: &CheckReport{ConnectionID: id, CheckedAt: clock.At(s.now()), Checks: []Check{}}}
-	limited, cancel := context.WithTimeout(WaiveHolds(ctx), checkTime)
-	defer cancel()
-	if err := k.run(limited, accounts); err != nil && ctx.Err() != nil {
-		return nil, err
+	if k.try(ctx, accounts) {
+		if err := k.quota(ctx); err != nil {
+			return nil, err
+		}
 	}
 	k.report.OK = !slices.ContainsFunc(k.report.Checks, func(c Check) bool { return c.Status == CheckFailed })
 	return k.report, nil
 }
 
-// run makes all checks. Those that need what failed before are left out.
-func (k *checker) run(ctx context.Context, accounts []string) error {
+// try asks the platform. Checks that need what failed before are left out; it
+// reports whether none is.
+func (k *checker) try(ctx context.Context, accounts []string) bool {
+	ctx, cancel := context.WithTimeout(WaiveHolds(ctx), checkTime)
+	defer cancel()
 	var listed map[string][]Account
 	err := k.s.withAccess(ctx, k.c, func(ring PlatformCredentials) (err error) {
 		k.ring = ring
-		listed, err = k.list(ctx)
+		listed, err = k.s.listAccounts(ctx, k.c, ring)
 		return err
 	})
-	if err != nil && (k.ring == nil || ClassOf(err) == Expired || ClassOf(err) == Revoked) {
+	switch class := ClassOf(err); {
+	case err != nil && (k.ring == nil || class == Expired || class == Revoked):
 		k.add(checkCredentials, k.c.Platform, "", err, "")
-		return nil
+		return false
+	case err != nil && (class == Transient || class == Throttled):
+		k.report.Checks = append(k.report.Checks, Check{
+			Name: checkCredentials, Platform: k.c.Platform, Status: CheckSkipped, Message: "The platform did not say whether it accepts the credentials.",
+		})
+	default:
+		k.add(checkCredentials, k.c.Platform, "", nil, "The platform accepts the credentials.")
 	}
-	k.add(checkCredentials, k.c.Platform, "", nil, "The platform accepts the credentials.")
 	k.scopes()
 	if err != nil {
 		k.add(checkAccounts, k.c.Platform, "", err, "")
-		return nil
+		return false
 	}
 	k.accounts(listed)
 	k.readAccounts(ctx, accounts)
 	k.writes()
-	return k.quota(ctx)
-}
-
-// list lists the accounts of every platform of the connection.
-func (k *checker) list(ctx context.Context) (map[string][]Account, error) {
-	listed := map[string][]Account{}
-	for _, platform := range Played {
-		creds, there := k.ring[platform]
-		if !there {
-			continue
-		}
-		client, _ := k.s.Registry.Client(platform, k.c.Platform == PlatformSandbox)
-		list, err := client.Accounts(k.s.appContext(ctx, platform, creds), creds)
-		if err != nil {
-			return nil, err
-		}
-		listed[platform] = list
-	}
-	return listed, nil
+	return true
 }
 
 // add adds the result of a check. platform and account are empty if the check is

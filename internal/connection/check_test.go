@@ -1,6 +1,7 @@
 package connection_test
 
 import (
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -46,7 +47,7 @@ func TestCheck(t *testing.T) {
 				t.Errorf("got no check %s", name)
 			}
 		}
-		writes := s.calls(func(e sandbox.Entry) bool { return e.Method == "POST" && strings.Contains(e.Path, "mutate") })
+		writes := s.calls(func(e sandbox.Entry) bool { return e.Method == http.MethodPost && strings.Contains(e.Path, "mutate") })
 		want(t, "writes", 0, writes)
 
 		meta := s.account("meta_ads")
@@ -74,4 +75,16 @@ func TestCheckWithoutAccess(t *testing.T) {
 	if c := r.Checks[0]; c.Remediation == nil || !strings.Contains(*c.Remediation, "Reconnect") {
 		t.Errorf("got %+v want a remedy that says to reconnect", c)
 	}
+}
+
+// TestCheckWithoutAnswer checks a connection whose platform does not answer: that
+// says nothing about the credentials.
+func TestCheckWithoutAnswer(t *testing.T) {
+	t.Parallel()
+	s := newSyncFixture(t)
+	s.withToken("meta_ads")
+	s.addFault(sandbox.FaultRule{Platform: sandbox.MetaAds, Fault: sandbox.Fault503})
+	r := s.check()
+	want(t, "failures and credentials", []any{[]string{"accounts"}, connection.CheckSkipped}, []any{failures(r), r.Checks[0].Status})
+	want(t, "status", connection.StatusConnected, s.connection().Status)
 }

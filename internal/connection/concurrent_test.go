@@ -55,7 +55,7 @@ func TestTokensExpireForSeveralAccounts(t *testing.T) {
 		var mu sync.Mutex
 		expired := map[string]bool{}
 		both := make(chan struct{})
-		s.faults.report = func(ctx context.Context, q connection.Report) error {
+		s.faults.report = func(_ context.Context, q connection.Report) error {
 			mu.Lock()
 			first := !expired[q.Account]
 			if expired[q.Account] = true; first && len(expired) == 2 {
@@ -76,6 +76,27 @@ func TestTokensExpireForSeveralAccounts(t *testing.T) {
 		r := s.sync(recent)
 		want(t, "run and renewals", []any{connection.RunSucceeded, 1, 1}, []any{r.Status, renewals["meta_ads"], renewals["google_ads"]})
 	}, "meta_ads", "google_ads")
+}
+
+// TestAnalyticsBetweenDailyRuns checks that a property of Google Analytics, which
+// shows no ads, is read between daily runs too.
+func TestAnalyticsBetweenDailyRuns(t *testing.T) {
+	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
+		s.sync(`{"mode":"full"}`)
+		s.Clock.Advance(24 * time.Hour)
+		s.Sync(s.id)
+		reports := 0
+		s.faults.report = func(context.Context, connection.Report) error {
+			reports++
+			return nil
+		}
+		now := s.Clock.Now().UTC()
+		s.Clock.Advance(now.Truncate(24 * time.Hour).Add(26 * time.Hour).Sub(now))
+		s.Sync(s.id)
+		if reports == 0 {
+			t.Error("got no reports want those of the last days")
+		}
+	}, "ga4")
 }
 
 // TestBetweenDailyRuns has a connection synced again an hour after its daily

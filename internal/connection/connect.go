@@ -25,6 +25,8 @@ type Spec struct {
 	Credentials  *Given
 	WriteEnabled bool
 	LinkByName   bool
+	// ConversionEvents are those of Connection.
+	ConversionEvents []string
 	// Selection is nil if the creator chose none.
 	Selection *Selection
 }
@@ -50,7 +52,7 @@ func (s *Connector) Create(ctx context.Context, cause record.Cause, sent *body.V
 	}
 	c := s.made(cause, &Source{Platform: spec.Platform, Name: strings.TrimSpace(spec.Name)})
 	c.Status, c.Capabilities = StatusPending, []string{}
-	c.Config, c.WriteEnabled, c.LinkByName = spec.Config, spec.WriteEnabled, spec.LinkByName
+	c.Config, c.WriteEnabled, c.LinkByName, c.ConversionEvents = spec.Config, spec.WriteEnabled, spec.LinkByName, spec.ConversionEvents
 	c.AccountSelection = defaultSelection(spec.Platform)
 	if spec.Selection != nil {
 		c.AccountSelection = *spec.Selection
@@ -187,6 +189,7 @@ func (s *Connector) enter(ctx context.Context, c *Connection, ring PlatformCrede
 		return err
 	}
 	ch.Grants = s.grantHashes(ring)
+	c.coverSwitchedOff(ch.At)
 	c.ScopesMissing = s.missing(c)
 	c.StatusReason = c.listingReason(ch.At)
 	c.Status, c.AuthorizationURL, c.ReauthURL = StatusConnected, nil, nil
@@ -309,6 +312,8 @@ type Update struct {
 	LookbackDays    *int64
 	WriteEnabled    *bool
 	LinkByName      *bool
+	// ConversionEvents is nil if the update does not have it.
+	ConversionEvents *[]string
 	// DataLostAt must be the current time. DataComplete says that no lost data is missing any more, or that its loss
 	// is accepted.
 	DataLostAt   *clock.Instant
@@ -326,6 +331,7 @@ func (s *Connector) Update(ctx context.Context, cause record.Cause, id ident.ID,
 			c.unknownAccounts(f, &u)
 		}
 		c.otherLoss(f, &u)
+		c.checkConversionEvents(f, &u)
 		if err := f.Err(); err != nil {
 			return err
 		}
@@ -338,7 +344,13 @@ func (s *Connector) Update(ctx context.Context, cause record.Cause, id ident.ID,
 		if err := c.revise(&u); err != nil {
 			return err
 		}
+		if len(u.Accounts) > 0 {
+			c.coverSwitchedOff(ch.At)
+		}
 		s.startAfterChoice(c, ch)
+		if !slices.Equal(before.ConversionEvents, c.ConversionEvents) {
+			s.readAgain(c, ch)
+		}
 		erased = c.erased(&u, &before)
 		if s.explainLoss(c, ch.At); u.DataComplete {
 			if err := c.accept(ch); err != nil {
@@ -346,7 +358,7 @@ func (s *Connector) Update(ctx context.Context, cause record.Cause, id ident.ID,
 			}
 		}
 		previous := record.Diff(&before, c)
-		switch decided := len(before.Private.Unlisted) != len(c.Private.Unlisted); {
+		switch decided := before.offCount() != c.offCount(); {
 		case len(previous) == 0 && !decided:
 			return errSame
 		case len(previous) == 0:
@@ -381,6 +393,7 @@ func (c *Connection) revise(u *Update) error {
 	assign(&c.Name, u.Name)
 	assign(&c.WriteEnabled, u.WriteEnabled)
 	assign(&c.LinkByName, u.LinkByName)
+	assign(&c.ConversionEvents, u.ConversionEvents)
 	assign(&c.Sync.LookbackDays, u.LookbackDays)
 	if u.IntervalMinutes != nil {
 		c.Sync.IntervalMinutes = u.IntervalMinutes
@@ -389,11 +402,11 @@ func (c *Connection) revise(u *Update) error {
 	for i := range c.Accounts {
 		if on, named := u.Accounts[c.Accounts[i].ExternalID]; named {
 			c.Accounts[i].Enabled = on
-			c.Private.Unlisted = without(c.Private.Unlisted, c.Accounts[i].ExternalID)
+			c.decided(c.Accounts[i].ExternalID)
 		}
 	}
-	if r := c.StatusReason; r != nil && r.Code == accountNotListed {
-		c.StatusReason = c.unlisted(r.Since)
+	if r := c.StatusReason; r != nil && (r.Code == accountNotListed || r.Code == accountChanged) {
+		c.StatusReason = c.switchedOffReason(r.Since)
 	}
 	return nil
 }

@@ -123,6 +123,10 @@ type Connection struct {
 	// LinkByName that syncs link what has a record's name.
 	WriteEnabled bool `json:"write_enabled"`
 	LinkByName   bool `json:"link_by_name"`
+	// ConversionEvents are the platform's names of the events that count as
+	// conversions, empty for the choice that each account has made on the
+	// platform.
+	ConversionEvents []string `json:"conversion_events"`
 	// AccountSelection says which accounts are synced.
 	AccountSelection Selection `json:"account_selection"`
 
@@ -151,6 +155,9 @@ type Private struct {
 	// Sealed are the credentials, SealVersion counts how often they were set.
 	Sealed      string `json:"sealed,omitzero"`
 	SealVersion int64  `json:"seal_version,omitzero"`
+	// Phase is a time that connections with the same grant have in common, so that
+	// they are synced together; 0 without a grant.
+	Phase clock.Instant `json:"phase,omitzero"`
 	// Granting is an authorization that has begun.
 	Granting *Granting `json:"granting,omitzero"`
 	// Queue are the runs that wait for their turn, by id.
@@ -158,6 +165,9 @@ type Private struct {
 	// Unlisted are the accounts that were switched off because the platform no
 	// longer listed them, by external id.
 	Unlisted []string `json:"unlisted,omitzero"`
+	// Changed are the accounts that were switched off because they have another
+	// currency or time zone than before, by external id.
+	Changed []string `json:"changed,omitzero"`
 	// Denied are the accounts that the platform lists and does not let us read,
 	// by external id, with its message.
 	Denied map[string]string `json:"denied,omitzero"`
@@ -169,6 +179,9 @@ type Private struct {
 	// those far back were.
 	Whole clock.Instant `json:"whole,omitzero"`
 	Deep  clock.Instant `json:"deep,omitzero"`
+	// ReadAgainAt is when numbers got another meaning. Runs that began before do
+	// not count.
+	ReadAgainAt clock.Instant `json:"read_again_at,omitzero"`
 	// History says that the past is read: the first sync was done, not canceled.
 	History bool `json:"history,omitzero"`
 	// Unread are the lost days that a platform has to be asked for again.

@@ -72,7 +72,7 @@ func TestSource(t *testing.T) {
 	want(t, "record", map[string]any{
 		"id": string(first.Connection), "platform": "api", "name": "Shop", "status": "connected", "status_reason": nil, "data_lost_at": nil,
 		"accounts": []any{account}, "capabilities": []any{"read_metrics"}, "scopes_granted": []any{}, "scopes_missing": []any{}, "credentials_expire_at": nil,
-		"config": map[string]any{}, "write_enabled": false, "link_by_name": false, "account_selection": map[string]any{"mode": "all", "ids": []any{}, "auto_add": true}, "authorization_url": nil,
+		"config": map[string]any{}, "write_enabled": false, "link_by_name": false, "conversion_events": []any{}, "account_selection": map[string]any{"mode": "all", "ids": []any{}, "auto_add": true}, "authorization_url": nil,
 		"sync": map[string]any{
 			"state": "idle", "current_run_id": nil, "last_run_id": nil, "last_success_at": nil, "last_error": nil, "next_run_at": nil,
 			"interval_minutes": nil, "lookback_days": 0.0, "data_through": nil, "backfilled_since": nil,

@@ -81,6 +81,19 @@ func (a *Account) NotYetRead(r *AccountReport) (first, last clock.Date) {
 	return *r.Through + 1, *base.Through
 }
 
+// Lacks returns the gaps of a report, with what the totals say that no report has.
+func (a *Account) Lacks(r *AccountReport) []Gap {
+	list := slices.Clone(r.Gaps)
+	if base := a.report(fact.Base); base.Report != r.Report {
+		for _, g := range base.Gaps {
+			if g.Code == string(NoteExcluded) {
+				list = append(list, g)
+			}
+		}
+	}
+	return list
+}
+
 // read records that days were read, with what their numbers lack. It replaces
 // what was known about these days.
 func (r *AccountReport) read(first, last clock.Date, lacks []Gap) {
@@ -116,6 +129,11 @@ func (r *AccountReport) replace(first, last clock.Date, gaps []Gap) {
 		}
 	}
 	r.Gaps = joined(append(kept, gaps...))
+	r.completed()
+}
+
+// completed brings the last day before the first gap in line with the gaps.
+func (r *AccountReport) completed() {
 	r.CompleteThrough = r.Through
 	for i := range r.Gaps {
 		if g := &r.Gaps[i]; g.Missing && r.CompleteThrough != nil && g.StartDate <= *r.CompleteThrough {
@@ -189,6 +207,9 @@ func (n *Note) gap() Gap {
 // cover brings what accounts say about their reports in line with a run that is
 // over.
 func (c *Connection) cover(run *Run) {
+	if run.StartedAt != nil && *run.StartedAt < c.Private.ReadAgainAt {
+		return
+	}
 	c.Private.Active = maps.Clone(c.Private.Active)
 	if c.Private.Active == nil {
 		c.Private.Active = map[string]clock.Date{}

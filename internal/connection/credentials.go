@@ -70,7 +70,10 @@ func (s *Access) sealCredentials(c *Connection, ring PlatformCredentials) error 
 	if err != nil {
 		return fmt.Errorf("seal credentials of %s: %w", c.ID, err)
 	}
-	c.Private.Sealed, c.Private.SealVersion = sealed, version
+	c.Private.Sealed, c.Private.SealVersion, c.Private.Phase = sealed, version, 0
+	if grants := s.grantHashes(ring); len(grants) > 0 && c.Platform != PlatformSandbox {
+		c.Private.Phase = clock.At(time.UnixMilli(1 + int64(spread(grants[0]))))
+	}
 	c.CredentialsExpireAt, c.ScopesGranted = nil, []string{}
 	for _, platform := range Played {
 		k, there := ring[platform]

@@ -17,27 +17,24 @@ import (
 func (s *Access) discover(ctx context.Context, c *Connection, ring PlatformCredentials) error {
 	c.Capabilities = nil
 	c.ScopesMissing = []string{}
+	listed, err := s.listAccounts(ctx, c, ring)
+	if err != nil {
+		return err
+	}
 	denied, deniedRemedies := map[string]string{}, map[string]string{}
 	for _, platform := range Played {
-		k, there := ring[platform]
+		list, there := listed[platform]
 		if !there {
 			continue
 		}
-		client, ok := s.Registry.Client(platform, c.Platform == PlatformSandbox)
-		if !ok {
-			return fmt.Errorf("there is no client for %s", platform)
-		}
-		list, err := client.Accounts(s.appContext(ctx, platform, k), k)
-		if err != nil {
-			return fmt.Errorf("list accounts of %s: %w", platform, err)
-		}
+		client, _ := s.Registry.Client(platform, c.Platform == PlatformSandbox)
 		c.Capabilities = append(c.Capabilities, client.About().Capabilities...)
 		for _, a := range list {
 			if a.Problem != nil && a.Problem.Class == Forbidden {
 				denied[a.ExternalID], deniedRemedies[a.ExternalID] = a.Problem.Message, *Remediation(a.Problem)
 			}
 		}
-		c.accounts(platform, slices.DeleteFunc(list, func(a Account) bool { return a.Problem != nil && c.account(a.ExternalID) == nil }), clock.At(s.now()))
+		c.accounts(platform, slices.DeleteFunc(list, func(a Account) bool { return a.Problem != nil && c.account(a.ExternalID) == nil }))
 	}
 	c.Private.Denied, c.Private.DeniedRemedies = denied, deniedRemedies
 	slices.Sort(c.Capabilities)
@@ -48,11 +45,28 @@ func (s *Access) discover(ctx context.Context, c *Connection, ring PlatformCrede
 	return nil
 }
 
-// accountChanged is the reason of a connection with an account that is not what
-// it was.
-const accountChanged = "account_changed"
+// listAccounts lists the accounts that credentials open, by platform.
+func (s *Access) listAccounts(ctx context.Context, c *Connection, ring PlatformCredentials) (map[string][]Account, error) {
+	listed := map[string][]Account{}
+	for _, platform := range Played {
+		k, there := ring[platform]
+		if !there {
+			continue
+		}
+		client, ok := s.Registry.Client(platform, c.Platform == PlatformSandbox)
+		if !ok {
+			return nil, fmt.Errorf("there is no client for %s", platform)
+		}
+		list, err := client.Accounts(s.appContext(ctx, platform, k), k)
+		if err != nil {
+			return nil, fmt.Errorf("list accounts of %s: %w", platform, err)
+		}
+		listed[platform] = list
+	}
+	return listed, nil
+}
 
-func (c *Connection) accounts(platform string, list []Account, at clock.Instant) {
+func (c *Connection) accounts(platform string, list []Account) {
 	next := slices.Clone(c.Accounts)
 	first := !slices.ContainsFunc(next, func(a Account) bool { return a.Platform == platform })
 	for i := range next {
@@ -60,8 +74,7 @@ func (c *Connection) accounts(platform string, list []Account, at clock.Instant)
 			continue
 		}
 		if next[i].Enabled {
-			next[i].Enabled = false
-			c.Private.Unlisted = append(slices.Clip(c.Private.Unlisted), next[i].ExternalID)
+			c.switchAccount(&next[i], isUnlisted)
 		}
 	}
 	for _, a := range list {
@@ -72,16 +85,13 @@ func (c *Connection) accounts(platform string, list []Account, at clock.Instant)
 			// Its days that cannot be read are gaps.
 		case i >= 0 && (next[i].Currency != a.Currency || next[i].Timezone != a.Timezone):
 			// Its figures would mean something else from here on.
-			next[i].Enabled = false
-			c.StatusReason = &Reason{
-				Code: accountChanged, Message: fmt.Sprintf("Account %s has another currency or time zone than before and is switched off.", a.ExternalID),
-				Since: at, Remediation: some("Connect the platform anew to read the account as it is now."),
+			if next[i].Enabled || c.switchedOff(a.ExternalID) != nil {
+				c.switchAccount(&next[i], hasChanged)
 			}
 		case i >= 0:
 			next[i].Name, next[i].URL = a.Name, a.URL
-			if slices.Contains(c.Private.Unlisted, a.ExternalID) {
-				next[i].Enabled = true
-				c.Private.Unlisted = without(c.Private.Unlisted, a.ExternalID)
+			if c.switchedOff(a.ExternalID) != nil {
+				c.switchAccount(&next[i], nil)
 			}
 		case len(next) < MaxAccounts && a.Currency != "":
 			a.Enabled = c.selects(&a, first, len(list) == 1)
@@ -91,22 +101,6 @@ func (c *Connection) accounts(platform string, list []Account, at clock.Instant)
 	c.Accounts = next
 }
 
-// accountNotListed is the reason of a connection with an account that the
-// platform no longer lists.
-const accountNotListed = "account_not_listed"
-
-// unlisted is the reason for accounts that are switched off because the platform
-// no longer lists them, nil where there are none.
-func (c *Connection) unlisted(at clock.Instant) *Reason {
-	if len(c.Private.Unlisted) == 0 {
-		return nil
-	}
-	return &Reason{
-		Code: accountNotListed, Message: fmt.Sprintf("The platform no longer lists the accounts %s for these credentials; they are switched off.", strings.Join(c.Private.Unlisted, ", ")),
-		Since: at, Remediation: some("Grant access with credentials that open them; they are then switched on again."),
-	}
-}
-
 // accountsDenied is the reason of a connection with accounts that the platform
 // lists and does not let us read.
 const accountsDenied = "accounts_denied"
@@ -114,7 +108,7 @@ const accountsDenied = "accounts_denied"
 // listingReason returns what is wrong with the list of accounts, nil for
 // nothing.
 func (c *Connection) listingReason(at clock.Instant) *Reason {
-	if why := c.unlisted(at); why != nil || len(c.Private.Denied) == 0 {
+	if why := c.switchedOffReason(at); why != nil || len(c.Private.Denied) == 0 {
 		return why
 	}
 	ids := slices.Sorted(maps.Keys(c.Private.Denied))

@@ -28,6 +28,8 @@ type execution struct {
 	c    *Connection
 	run  *Run
 	ring PlatformCredentials
+	// shared are the grants that other connections have too.
+	shared map[string]bool
 	// entities are what accounts have, by their ids; they are read anew in
 	// every attempt.
 	entities map[string]*Entities
@@ -39,9 +41,6 @@ type execution struct {
 	// asked for time, until when.
 	busy map[string]bool
 	held map[string]clock.Instant
-	// off are the accounts that discovery switched off, on those that it
-	// switched on again.
-	off, on []string
 }
 
 // run goes on with a run until it is over, has to wait, or is taken away.
@@ -61,9 +60,15 @@ func (s *Syncer) run(ctx context.Context, run *Run) (*clock.Instant, error) {
 	if e.c, e.ring, err = s.freshCredentials(ctx, c, false); err != nil {
 		return e.broken(ctx, err)
 	}
+	if err := e.findShared(ctx); err != nil {
+		return nil, err
+	}
 	if run.Plan == nil {
 		if err := e.discover(ctx); err != nil {
 			return e.broken(ctx, err)
+		}
+		if err := e.saveAccounts(ctx); err != nil {
+			return nil, err
 		}
 		e.plan()
 		if err := e.save(ctx); err != nil {
@@ -89,7 +94,6 @@ func (e *execution) discover(ctx context.Context) error {
 	if e.brief() {
 		return nil
 	}
-	enabled, unlisted := e.c.enabled(), slices.Clone(e.c.Private.Unlisted)
 	var calls atomic.Int64
 	defer func() { e.run.Totals.APICalls += calls.Load() }()
 	ctx = WithCalls(ctx, &calls)
@@ -99,12 +103,30 @@ func (e *execution) discover(ctx context.Context) error {
 			err = e.s.discover(ctx, e.c, e.ring)
 		}
 	}
-	if err != nil {
-		return err
+	return err
+}
+
+// saveAccounts stores the accounts that were found. The run can go on elsewhere,
+// which does not look at them again.
+func (e *execution) saveAccounts(ctx context.Context) error {
+	if e.brief() {
+		return nil
 	}
-	e.on = slices.DeleteFunc(unlisted, func(id string) bool { return !e.c.account(id).Enabled })
-	e.off = slices.DeleteFunc(enabled, func(id string) bool { return e.c.account(id).Enabled })
-	return nil
+	_, err := record.Retry(ctx, func() (record.Doc, error) {
+		c, err := e.s.store.Load(ctx, e.run.WorkspaceID, e.run.ConnectionID)
+		if err != nil {
+			return record.Doc{}, err
+		}
+		if c.Sync.CurrentRunID == nil || *c.Sync.CurrentRunID != e.run.ID {
+			return record.Doc{}, errLost
+		}
+		now := clock.At(e.s.now())
+		c.relist(e.c)
+		c.coverSwitchedOff(now)
+		c.Touch(now, 0)
+		return e.s.apply(ctx, &Change{Cause: system(c), At: now, Connection: c})
+	})
+	return err
 }
 
 // renewAgain is the time after which tokens that the platform calls expired are
@@ -127,18 +149,22 @@ const accountsAtOnce = 4
 // work does the parts that are left: it reads several accounts at once, one part
 // of each, and writes what was read one after the other.
 func (e *execution) work(ctx context.Context) (*clock.Instant, error) {
-	r := e.newReader(ctx)
+	reading, cancel := context.WithCancel(ctx)
+	r := &reader{e: e, cancel: cancel, results: make(chan *readPart)}
 	defer r.stop()
 	for {
-		waits, err := e.startReads(ctx, r)
+		waits, err := e.startReads(reading, r)
 		switch {
 		case err != nil:
 			return nil, err
 		case r.running == 0 && waits:
 			return nil, e.yield(ctx)
 		case r.running == 0:
-			_, until := e.pick(clock.At(e.s.now()))
-			if until == 0 {
+			i, until := e.pick(clock.At(e.s.now()))
+			switch {
+			case i >= 0: // its account was held until now
+				continue
+			case until == 0:
 				return nil, e.end(ctx, e.run.outcome(), nil)
 			}
 			return e.park(ctx, until.Time())
@@ -177,7 +203,7 @@ func (e *execution) startReads(ctx context.Context, r *reader) (waits bool, err 
 			}
 		}
 		e.busy[e.run.Plan[i].Account] = true
-		r.start(&e.run.Plan[i])
+		r.start(ctx, &e.run.Plan[i])
 	}
 	return false, nil
 }

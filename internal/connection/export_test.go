@@ -2,8 +2,10 @@ package connection
 
 import (
 	"context"
-	"fanfare/internal/clock"
+	"time"
 
+	"fanfare/internal/clock"
+	"fanfare/internal/fact"
 	"fanfare/internal/ident"
 )
 
@@ -26,3 +28,22 @@ func (r *AccountReport) Unread(first, last clock.Date, why *RunError) { r.unread
 func (it *Entity) Offered(account, kind string, was *Link, synced func(account string) bool) bool {
 	return it.offered(account, kind, was, synced)
 }
+
+// Answers is for tests of what connections with one grant share.
+type Answers struct{ shared answers }
+
+// Get reads a report, unless another one with the grant has. It returns its number
+// of rows.
+func (s *Answers) Get(ctx context.Context, grant string, since clock.Instant, read func() (rows int, err error)) (rows int, err error) {
+	a := s.shared.get(ctx, answerKey{grant: grant}, since, time.Now, func(a *answer) {
+		n, err := read()
+		a.report, a.err = &bag{rows: make([]fact.Row, n)}, err
+	})
+	if a.err != nil {
+		return 0, a.err
+	}
+	return len(a.report.rows), nil
+}
+
+// Held returns the number of answers and of their rows.
+func (s *Answers) Held() (answers, rows int) { return len(s.shared.order), s.shared.rows }

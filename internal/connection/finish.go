@@ -35,9 +35,9 @@ func (e *execution) end(ctx context.Context, status RunStatus, why *RunError) er
 			ch.FactsWritten, ch.Jobs = true, []record.Job{spendJob(c.WorkspaceID, c.WorkspaceID, now)}
 		}
 		ch.Runs = []RunChange{{Run: &run, Events: run.events()}}
-		c.relist(e)
 		c.cover(&run)
-		c.conclude(&run, e.c, e.off, now, &ch.Events)
+		c.coverSwitchedOff(now)
+		c.conclude(&run, now, &ch.Events)
 		e.s.reread(c, &run, ch)
 		e.s.history(c, &run, ch)
 		if c.Status == StatusReauthRequired {
@@ -71,20 +71,9 @@ func (r *Run) events() []record.Event {
 	return list
 }
 
-// conclude brings the connection in line with a run that is over. Accounts that
-// were switched on or off during the run stay so, but for those that the run
-// itself switched off.
-func (c *Connection) conclude(run *Run, seen *Connection, off []string, now clock.Instant, events *[]record.Event) {
+// conclude brings the connection in line with a run that is over.
+func (c *Connection) conclude(run *Run, now clock.Instant, events *[]record.Event) {
 	c.release(run.ID)
-	c.Accounts = slices.Clone(c.Accounts)
-	for _, a := range seen.Accounts {
-		known := c.account(a.ExternalID)
-		if known == nil {
-			c.Accounts = append(c.Accounts, a)
-			continue
-		}
-		known.Name, known.URL, known.Enabled = a.Name, a.URL, known.Enabled && !slices.Contains(off, a.ExternalID)
-	}
 	next := c.next(now)
 	c.Sync.NextRunAt = &next
 	ok := run.Status == RunSucceeded || run.Status == RunPartial
@@ -96,26 +85,9 @@ func (c *Connection) conclude(run *Run, seen *Connection, off []string, now cloc
 		c.succeed(run, now)
 	}
 	before := c.Status
-	c.setStatusAfterRun(run, seen, ok, now)
+	c.setStatusAfterRun(run, ok, now)
 	if c.Status != before {
 		*events = append(*events, record.Event{Type: "connection." + string(c.Status), Previous: map[string]any{"status": before}})
-	}
-}
-
-// relist takes over which accounts a run found to be listed no longer, or again.
-// What people have decided since stays.
-func (c *Connection) relist(e *execution) {
-	c.Accounts = slices.Clone(c.Accounts)
-	for _, id := range e.on {
-		if a := c.account(id); a != nil && slices.Contains(c.Private.Unlisted, id) {
-			a.Enabled = true
-			c.Private.Unlisted = without(c.Private.Unlisted, id)
-		}
-	}
-	for _, id := range e.off {
-		if a := c.account(id); a != nil && a.Enabled && slices.Contains(e.c.Private.Unlisted, id) {
-			c.Private.Unlisted = append(slices.Clip(c.Private.Unlisted), id)
-		}
 	}
 }
 
@@ -153,7 +125,7 @@ func (c *Connection) succeed(run *Run, now clock.Instant) {
 }
 
 // setStatusAfterRun sets the status of the connection after a run.
-func (c *Connection) setStatusAfterRun(run *Run, seen *Connection, ok bool, now clock.Instant) {
+func (c *Connection) setStatusAfterRun(run *Run, ok bool, now clock.Instant) {
 	reason := func(code, message, remedy string) {
 		if c.StatusReason == nil || c.StatusReason.Code != code {
 			c.StatusReason = &Reason{Code: code, Message: message, Since: now, Remediation: &remedy}
@@ -166,12 +138,8 @@ func (c *Connection) setStatusAfterRun(run *Run, seen *Connection, ok bool, now 
 			reason("credentials_expiring", "Access ends soon.", "Grant access anew before "+at.String()+".")
 			return
 		}
-		c.Private.Denied, c.Private.DeniedRemedies = seen.Private.Denied, seen.Private.DeniedRemedies
 		next := c.listingReason(now)
-		switch {
-		case seen.StatusReason != nil && seen.StatusReason.Code == accountChanged:
-			next = seen.StatusReason
-		case next == nil:
+		if next == nil {
 			next = c.incomplete(now)
 		}
 		if old := c.StatusReason; next != nil && old != nil && old.Code == next.Code {
@@ -192,13 +160,23 @@ func (c *Connection) setStatusAfterRun(run *Run, seen *Connection, ok bool, now 
 }
 
 // next is when a connection is synced again: after its interval, a little
-// earlier or later than others.
+// earlier or later than others. Connections of one grant are synced together, so
+// that they share answers: at the times that are Phase after a multiple of the
+// interval.
 func (c *Connection) next(now clock.Instant) clock.Instant {
-	h := fnv.New32a()
-	_, _ = h.Write([]byte(c.ID))
 	interval := c.interval()
-	jitter := time.Duration(h.Sum32()%100) * interval / 1000
-	return now.Add(interval - interval/20 + jitter)
+	if c.Private.Phase == 0 {
+		return now.Add(interval - interval/20 + time.Duration(spread(string(c.ID))%100)*interval/1000)
+	}
+	latest := now.Add(interval + interval/20)
+	return latest.Add(-(latest.Time().Sub(c.Private.Phase.Time()) % interval))
+}
+
+// spread returns a number that differs for most names.
+func spread(name string) uint32 {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(name))
+	return h.Sum32()
 }
 
 // historyDays returns for how many days a platform has metrics.

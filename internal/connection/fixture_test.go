@@ -363,6 +363,13 @@ func (s *syncFixture) warningsOf(first, last, dimension string) []string {
 // spendIn returns the spend on days by a dimension, and the codes of warnings.
 func (s *syncFixture) spendIn(first, last, dimension string) (sums map[string]string, warnings []string) {
 	s.t.Helper()
+	return s.sumsIn("spend", first, last, dimension)
+}
+
+// sumsIn returns a metric on days by a dimension, and the codes of warnings. Queries
+// leave GA4 out unless they name platforms.
+func (s *syncFixture) sumsIn(metric, first, last, dimension string, platforms ...string) (sums map[string]string, warnings []string) {
+	s.t.Helper()
 	var answer struct {
 		Data []struct {
 			Dimensions map[string]*string     `json:"dimensions"`
@@ -374,9 +381,13 @@ func (s *syncFixture) spendIn(first, last, dimension string) (sums map[string]st
 			} `json:"warnings"`
 		} `json:"meta"`
 	}
-	res, err := s.analytics.Query(s.t.Context(), s.workspace(), storetest.Sent(s.t, map[string]any{
-		"metrics": []string{"spend"}, "dimensions": []string{dimension}, "date_range": map[string]any{"start_date": first, "end_date": last}, "limit": 1000,
-	}))
+	query := map[string]any{
+		"metrics": []string{metric}, "dimensions": []string{dimension}, "date_range": map[string]any{"start_date": first, "end_date": last}, "limit": 1000,
+	}
+	if len(platforms) > 0 {
+		query["filters"] = map[string]any{"and": []any{map[string]any{"field": "platform", "op": "in", "values": platforms}}}
+	}
+	res, err := s.analytics.Query(s.t.Context(), s.workspace(), storetest.Sent(s.t, query))
 	s.must(err)
 	s.must(json.Unmarshal(res.AppendJSON(nil), &answer))
 	sums = map[string]string{}
@@ -385,7 +396,7 @@ func (s *syncFixture) spendIn(first, last, dimension string) (sums map[string]st
 		if d := row.Dimensions[dimension]; d != nil {
 			name = *d
 		}
-		sums[name] = row.Metrics["spend"].String()
+		sums[name] = row.Metrics[metric].String()
 	}
 	for _, w := range answer.Meta.Warnings {
 		warnings = append(warnings, w.Code)

@@ -27,7 +27,7 @@ func TestPartlySynced(t *testing.T) {
 			t.Fatalf("got reason %+v want partly_synced", c.StatusReason)
 		}
 		since := c.StatusReason.Since
-		missing := connection.Gap{StartDate: day(2026, 10, 20), EndDate: day(2026, 10, 24), Code: "busy", Message: "The platform is busy.", Missing: true}
+		missing := connection.Gap{StartDate: day(10, 20), EndDate: day(10, 24), Code: "busy", Message: "The platform is busy.", Missing: true}
 		want(t, "gaps of TikTok", []connection.Gap{missing}, s.report("tiktok_ads", "base").Gaps)
 		want(t, "gaps of TikTok by device", []connection.Gap{}, s.report("tiktok_ads", "device").Gaps)
 		want(t, "gaps of Meta", []connection.Gap{}, s.report("meta_ads", "base").Gaps)
@@ -89,7 +89,26 @@ func TestAccountRemainder(t *testing.T) {
 	}, "meta_ads")
 }
 
-func day(year int, month time.Month, d int) clock.Date { return clock.MakeDate(year, month, d) }
+// TestExcludedFromTotals checks that queries of a breakdown tell what is in no
+// report, although only the totals say so.
+func TestExcludedFromTotals(t *testing.T) {
+	withSyncFixture(t, func(t *testing.T, s *syncFixture) {
+		warned := func() (list []bool) {
+			for _, dimension := range []string{"platform", "country", "device"} {
+				list = append(list, slices.Contains(s.warningsOf("2026-11-13", "2026-11-15", dimension), "incomplete_data"))
+			}
+			return list
+		}
+		s.sync(recent)
+		want(t, "warned", []bool{false, false, false}, warned())
+		s.turnOn("tiktok_ads", "gmv_max_separate", "on")
+		s.sync(recent)
+		want(t, "gaps of the breakdown itself", []connection.Gap{}, s.report("tiktok_ads", "geo").Gaps)
+		want(t, "warned of GMV Max", []bool{true, true, true}, warned())
+	}, "tiktok_ads")
+}
+
+func day(month time.Month, d int) clock.Date { return clock.MakeDate(2026, month, d) }
 
 // report returns what the account of a platform says about one of its reports.
 func (s *syncFixture) report(platform, report string) connection.AccountReport {
@@ -124,7 +143,7 @@ func TestHistory(t *testing.T) {
 	want(t, "first run", connection.RunPartial, s.triggered("initial").Status)
 	s.Sync(s.id)
 	want(t, "history", connection.RunPartial, s.triggered("backfill").Status)
-	want(t, "first day", day(2026, 7, 19), *s.report("meta_ads", "base").Since)
+	want(t, "first day", day(7, 19), *s.report("meta_ads", "base").Since)
 	if n := len(s.runs()); n != 2 {
 		t.Errorf("got %d runs, want no more history", n)
 	}
@@ -132,7 +151,7 @@ func TestHistory(t *testing.T) {
 	s.only("meta_ads", "tiktok_ads")
 	s.Clock.Advance(70 * time.Minute)
 	s.Sync(s.id)
-	want(t, "first days of another account", day(2026, 8, 18), *s.report("tiktok_ads", "base").Since)
+	want(t, "first days of another account", day(8, 18), *s.report("tiktok_ads", "base").Since)
 	s.faults.report = func(_ context.Context, q connection.Report) error {
 		if q.Account != s.tiktok() {
 			t.Errorf("got a report of %s from %v to %v, want no days twice", q.Account, q.First, q.Last)
@@ -140,7 +159,7 @@ func TestHistory(t *testing.T) {
 		return nil
 	}
 	s.Sync(s.id)
-	want(t, "first day of another account", day(2026, 7, 19), *s.report("tiktok_ads", "base").Since)
+	want(t, "first day of another account", day(7, 19), *s.report("tiktok_ads", "base").Since)
 }
 
 // triggered returns the latest run with a trigger.

@@ -136,7 +136,7 @@ func (c *Connection) endLoss(ch *Change) {
 	c.DataLostAt, c.Private.Unread = nil, nil
 	ch.Jobs = append(ch.Jobs, spendJob(c.WorkspaceID, c.WorkspaceID, ch.At))
 	if c.StatusReason != nil && c.StatusReason.Code == DataLost {
-		c.StatusReason = c.unlisted(ch.At)
+		c.StatusReason = c.switchedOffReason(ch.At)
 	}
 }
 

@@ -182,6 +182,9 @@ const (
 	NoteTotalDiffers NoteCode = "total_differs"
 	// NoteNotIncluded is for campaigns whose numbers the report does not have.
 	NoteNotIncluded NoteCode = "not_included"
+	// NoteExcluded is a note of the totals about numbers that no report of the
+	// account has.
+	NoteExcluded NoteCode = "excluded"
 )
 
 // Entities are what an account has.

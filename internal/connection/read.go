@@ -18,6 +18,9 @@ func readSpec(f *body.Reader) (spec Spec) {
 	body.Set(&spec.WriteEnabled, f.Flag("write_enabled"))
 	body.Set(&spec.LinkByName, f.Flag("link_by_name"))
 	spec.Selection = readSelection(f)
+	if events := readConversionEvents(f); events != nil {
+		spec.ConversionEvents = *events
+	}
 	f.Done()
 	return spec
 }
@@ -95,6 +98,7 @@ var readOnly = []string{
 func readUpdate(f *body.Reader) (u Update) {
 	u.Name = f.Text("name", body.Optional, 1, MaxName)
 	u.WriteEnabled, u.LinkByName = f.Flag("write_enabled"), f.Flag("link_by_name")
+	u.ConversionEvents = readConversionEvents(f)
 	u.DataLostAt = f.Instant("data_lost_at")
 	u.DataComplete = f.Object.Get("data_lost_at") != nil && f.Object.Get("data_lost_at").Kind == body.KindNull
 	if n := f.Nested("sync", body.Optional); n != nil {

@@ -2,6 +2,7 @@ package connection_test
 
 import (
 	"context"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -67,7 +68,7 @@ func (s *syncFixture) works(p place) bool {
 // revocations counts the calls that give access back.
 func (s *syncFixture) revocations() int {
 	return s.calls(func(e sandbox.Entry) bool {
-		return e.Path == "/revoke" || e.Method == "DELETE" && strings.HasSuffix(e.Path, "/me/permissions") ||
+		return e.Path == "/revoke" || e.Method == http.MethodDelete && strings.HasSuffix(e.Path, "/me/permissions") ||
 			strings.HasSuffix(e.Path, "/oauth2/revoke_token/") || strings.HasSuffix(e.Path, "/oauth/v2/revoke")
 	})
 }

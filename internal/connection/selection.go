@@ -83,10 +83,10 @@ func (c *Connection) selects(a *Account, first, alone bool) bool {
 // chooseAccounts is the reason of a connection none of whose accounts is synced.
 const chooseAccounts = "choose_accounts"
 
-// unselected returns the reason for a connection without an account that is
-// synced, nil if it has one.
+// unselected returns the reason for a connection none of whose accounts was
+// chosen. One that the service has switched off was.
 func (c *Connection) unselected(at clock.Instant) *Reason {
-	if len(c.enabled()) > 0 {
+	if len(c.enabled()) > 0 || c.offCount() > 0 {
 		return nil
 	}
 	return &Reason{

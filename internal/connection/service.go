@@ -72,6 +72,7 @@ type shared struct {
 	random  io.Reader
 	hands   hands
 	readers readers
+	answers answers
 }
 
 // Feeds owns the data that callers bring themselves.

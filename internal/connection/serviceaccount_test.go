@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -92,10 +93,7 @@ func TestServiceAccountRefused(t *testing.T) {
 	weak := string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: encoded}))
 	file := map[string]any{"type": "service_account", "client_email": good.ClientEmail, "private_key": good.PrivateKey, "private_key_id": good.PrivateKeyID, "universe_domain": "googleapis.com"}
 	with := func(name string, value any) map[string]any {
-		changed := map[string]any{}
-		for k, v := range file {
-			changed[k] = v
-		}
+		changed := maps.Clone(file)
 		if changed[name] = value; value == nil {
 			delete(changed, name)
 		}

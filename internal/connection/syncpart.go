@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
-	"time"
 
 	"fanfare/internal/clock"
 	"fanfare/internal/fact"
@@ -19,7 +18,6 @@ import (
 // what comes back is stored by the one who started it.
 type reader struct {
 	e       *execution
-	ctx     context.Context
 	cancel  context.CancelFunc
 	results chan *readPart
 	running int
@@ -31,17 +29,14 @@ type readPart struct {
 	// tokens are those of the execution when the part was started.
 	tokens int
 	// entities are what the account has, seen at a time that is 0 if they were
-	// known before.
+	// known before. The platform was asked then or later.
 	entities *Entities
 	seen     clock.Instant
-	bag      *bag
-	calls    atomic.Int64
-	err      error
-}
-
-func (e *execution) newReader(ctx context.Context) *reader {
-	ctx, cancel := context.WithCancel(ctx)
-	return &reader{e: e, ctx: ctx, cancel: cancel, results: make(chan *readPart)}
+	// conversions are the events that count as conversions.
+	conversions []string
+	bag         *bag
+	calls       atomic.Int64
+	err         error
 }
 
 // stop breaks off what is being read and waits for it.
@@ -53,9 +48,9 @@ func (r *reader) stop() {
 }
 
 // start starts reading a part.
-func (r *reader) start(p *SyncPart) {
+func (r *reader) start(ctx context.Context, p *SyncPart) {
 	e := r.e
-	done := &readPart{part: *p, tokens: e.tokens, entities: e.entities[p.Account]}
+	done := &readPart{part: *p, tokens: e.tokens, entities: e.entities[p.Account], conversions: e.c.ConversionEvents}
 	client, k, ok := e.client(p.Account)
 	r.running++
 	if !ok {
@@ -64,10 +59,11 @@ func (r *reader) start(p *SyncPart) {
 		return
 	}
 	s, a, connection := e.s, *e.c.account(p.Account), e.c.ID
-	ctx := WithCalls(s.appContext(r.ctx, a.Platform, k), &done.calls)
+	ask := e.asker(&k, &a)
+	ctx = WithCalls(s.appContext(ctx, a.Platform, k), &done.calls)
 	go func() {
 		if done.err = s.readers.wait(ctx, a.Platform); done.err == nil {
-			done.read(ctx, s.now, client, k, &a, connection)
+			done.read(ctx, ask, client, k, &a, connection)
 			s.readers.leave(a.Platform)
 		}
 		r.results <- done
@@ -80,20 +76,6 @@ func (r *reader) next() *readPart {
 	r.running--
 	delete(r.e.busy, done.part.Account)
 	return done
-}
-
-// read asks the platform for a part, and for what the account has if that is
-// not known.
-func (d *readPart) read(ctx context.Context, now func() time.Time, client Client, k Credentials, a *Account, connection ident.ID) {
-	if d.entities == nil {
-		d.seen = clock.At(now())
-		if d.entities, d.err = client.Entities(ctx, k, a.ExternalID); d.err != nil {
-			return
-		}
-	}
-	if !d.part.Entities {
-		d.fetch(ctx, client, k, a, connection)
-	}
 }
 
 // settle stores what was read of a part, as a whole or not at all.
@@ -154,26 +136,33 @@ type campaignDay struct {
 }
 
 // fetch reads the metrics of a part.
-func (d *readPart) fetch(ctx context.Context, client Client, k Credentials, a *Account, connection ident.ID) {
+func (d *readPart) fetch(ctx context.Context, client Client, k Credentials) (*bag, error) {
 	p := &d.part
 	b := &bag{
-		source: fact.Source{Connection: connection, Platform: a.Platform, Account: a.ExternalID, Currency: a.Currency, Zone: a.Timezone},
-		index:  map[rowKey]int{}, ads: map[campaignDay]*fact.Values{}, campaigns: map[campaignDay]*fact.Row{}, told: map[clock.Date]*fact.Values{},
+		index: map[rowKey]int{}, ads: map[campaignDay]*fact.Values{}, campaigns: map[campaignDay]*fact.Row{}, told: map[clock.Date]*fact.Values{},
 	}
 	for _, level := range levelsOf(p.Family) {
 		if !slices.Contains(client.About().Levels, level) {
 			continue
 		}
-		q := Report{Account: p.Account, Level: level, First: p.First, Last: p.Last, Entities: d.entities, Note: b.note}
+		q := Report{Account: p.Account, Level: level, First: p.First, Last: p.Last, Entities: d.entities, Conversions: d.conversions, Note: b.note}
 		err := client.Report(ctx, k, q, func(rows []fact.Row) error { return b.add(level, p, rows) })
 		if err != nil {
-			d.err = fmt.Errorf("report %s of %s: %w", p.Family, p.Account, err)
-			return
+			return nil, fmt.Errorf("report %s of %s: %w", p.Family, p.Account, err)
 		}
 	}
 	b.addCampaignRemainders()
 	b.addAccountRemainders(p.Family)
-	d.bag = b
+	b.index, b.ads, b.campaigns = nil, nil, nil
+	return b, nil
+}
+
+// of returns the bag with rows that belong to a connection alone, which may change
+// them.
+func (b *bag) of(source fact.Source) *bag {
+	own := *b
+	own.source, own.rows = source, slices.Clone(b.rows)
+	return &own
 }
 
 // maxNotes is the largest number of notes that a part keeps.
@@ -238,11 +227,12 @@ func (b *bag) keep(r *fact.Row) error {
 	return nil
 }
 
-// active returns the last day with impressions, clicks or spend, 0 for none.
+// active returns the last day with ads or conversions, 0 for none. Google Analytics
+// has conversions only.
 func (b *bag) active() (last clock.Date) {
 	for i := range b.rows {
 		r := &b.rows[i]
-		for _, m := range []fact.Measure{fact.Impressions, fact.Clicks, fact.Spend} {
+		for _, m := range checked {
 			if n, _ := r.Values.Get(m); n != 0 {
 				last = max(last, r.Date)
 			}

@@ -14,7 +14,7 @@ func (e *execution) plan() {
 	plan := []SyncPart{}
 	now := clock.At(e.s.now())
 	for _, a := range e.c.Accounts {
-		if _, _, ok := e.client(a.ExternalID); ok && a.Enabled && !(e.brief() && e.c.idle(&a, now)) {
+		if _, _, ok := e.client(a.ExternalID); ok && a.Enabled && (!e.brief() || !e.c.idle(&a, now)) {
 			plan = append(plan, SyncPart{Account: a.ExternalID, Entities: true, Status: partPending})
 		}
 	}
@@ -48,11 +48,11 @@ func (e *execution) brief() bool {
 	return e.run.Trigger == TriggerScheduled && e.run.Window.EndDate-e.run.Window.StartDate < clock.Date(e.c.Sync.LookbackDays)
 }
 
-// idleDays is the number of days without ads after which an account is read once
-// a day only.
+// idleDays is the number of days without ads and conversions after which an
+// account is read once a day only.
 const idleDays = 14
 
-// idle reports whether an account has shown no ad for a while.
+// idle reports whether an account has had no ads and no conversions for a while.
 func (c *Connection) idle(a *Account, now clock.Instant) bool {
 	r := a.report(fact.Base)
 	since := a.today(now) - idleDays

@@ -51,7 +51,7 @@ func (a Analytics) Connections(ctx context.Context, workspace ident.ID) ([]analy
 func gapsOf(c *connection.Connection) (list []analytics.Gap) {
 	for _, a := range c.Accounts {
 		for _, r := range a.Reports {
-			for _, g := range r.Gaps {
+			for _, g := range a.Lacks(&r) {
 				gap := analytics.Gap{
 					Platform: a.Platform, Account: a.ExternalID, Currency: a.Currency, Family: fact.Family(slices.Index(fact.Families, r.Report)),
 					First: g.StartDate, Last: g.EndDate, Message: g.Message,

@@ -30,7 +30,7 @@ func (db *DB) Connections() *Connections {
 
 var connectionTable = newRecords[connection.Connection](table{
 	name:   "connection",
-	shape:  4,
+	shape:  5,
 	hidden: string(connection.StatusDisconnected),
 	columns: []column{
 		index("status", func(c *connection.Connection) any { return string(c.Status) }),

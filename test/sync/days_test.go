@@ -98,7 +98,7 @@ func (d *inProcessDrill) day() {
 		if d.r.IntN(4) == 0 {
 			var left atomic.Int64
 			left.Store(int64(1 + d.r.IntN(100)))
-			told := func() {
+			told := func(string) {
 				if left.Add(-1) == 0 {
 					d.interrupted.Add(1)
 					cancel()

@@ -103,7 +103,7 @@ func (d *programDrill) runUntilKilled() {
 	enough := make(chan struct{})
 	left := atomic.Int64{}
 	left.Store(int64(1 + d.r.IntN(150)))
-	told := func() {
+	told := func(string) {
 		if left.Add(-1) == 0 {
 			close(enough)
 		}

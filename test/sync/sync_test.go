@@ -21,14 +21,11 @@ import (
 
 	"fanfare/internal/adplatform/sandbox"
 	"fanfare/internal/clock"
+	"fanfare/internal/store/pgtest"
 	"fanfare/test/program"
 )
 
-func TestMain(m *testing.M) {
-	code := m.Run()
-	program.Clean()
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { pgtest.Main(m, program.Clean) }
 
 const (
 	// seedEnv repeats a drill.
@@ -60,7 +57,7 @@ type drill struct {
 	advance func(time.Duration)
 	id      string
 	// onCall, if set, is called for every call to a platform.
-	onCall atomic.Pointer[func()]
+	onCall atomic.Pointer[func(path string)]
 	// skip are the triggers of runs that are canceled, because a short drill
 	// has no time for them.
 	skip   []string
@@ -88,7 +85,7 @@ func newDrill(t *testing.T, now func() time.Time) *drill {
 	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if told := d.onCall.Load(); told != nil && !strings.HasPrefix(r.URL.Path, "/_sandbox/") {
-			(*told)()
+			(*told)(r.URL.Path)
 		}
 		d.sandbox.ServeHTTP(w, r)
 	}))
@@ -152,13 +149,19 @@ func (d *drill) ask(method, path, body string, into any) int {
 
 // state is the part of a connection that a drill reads.
 type state struct {
-	ID       string         `json:"id"`
-	Status   string         `json:"status"`
-	Accounts []accountState `json:"accounts"`
-	Sync     struct {
+	ID string `json:"id"`
+	// Authorize is where a person grants access.
+	Authorize string         `json:"authorization_url"`
+	Status    string         `json:"status"`
+	Reason    any            `json:"status_reason"`
+	Accounts  []accountState `json:"accounts"`
+	Sync      struct {
 		State string         `json:"state"`
+		Error any            `json:"last_error"`
 		Last  string         `json:"last_run_id"`
 		Next  *clock.Instant `json:"next_run_at"`
+		// Lookback is for how many days metrics may change.
+		Lookback int64 `json:"lookback_days"`
 	} `json:"sync"`
 }
 
@@ -167,6 +170,10 @@ type accountState struct {
 	ID       string `json:"external_id"`
 	Platform string `json:"platform"`
 	Enabled  bool   `json:"enabled"`
+	Reports  []struct {
+		Report string      `json:"report"`
+		Last   *clock.Date `json:"end_date"`
+	} `json:"reports"`
 }
 
 func (d *drill) state() (s state) {

@@ -62,18 +62,22 @@ type column struct {
 	measure fact.Measure
 }
 
-// reportColumns returns the metrics for events, or for all key events of the
-// property if there are none.
-func reportColumns(events []string) []column {
-	revenue := column{metricRevenue, fact.Revenue}
-	if len(events) == 0 {
-		return []column{{metricKeyEvents, fact.Conversions}, revenue}
+// reportColumns returns the metrics for chosen events, or for all key events of
+// the property if none are chosen.
+func reportColumns(chosen []string) []column {
+	if len(chosen) == 0 {
+		return []column{{metricKeyEvents, fact.Conversions}, {metricRevenue, fact.Revenue}}
 	}
-	var list []column
+	return eventColumns(chosen)
+}
+
+// eventColumns returns the metrics for events, without conversions if there are
+// none.
+func eventColumns(events []string) (list []column) {
 	for _, e := range slices.Compact(slices.Sorted(slices.Values(events))) {
 		list = append(list, column{metricKeyEvents + ":" + e, fact.Conversions})
 	}
-	return append(list, revenue)
+	return append(list, column{metricRevenue, fact.Revenue})
 }
 
 // readRow is a row without values, and its values.
@@ -94,9 +98,11 @@ type reading struct {
 	other *int64
 }
 
-// hidden reports whether the values of a measure are not to be seen.
+// hidden reports whether the values of a measure were not asked for or are not to
+// be seen.
 func (r *reading) hidden(m fact.Measure) bool {
-	return slices.ContainsFunc(r.columns, func(c column) bool { return c.measure == m && r.info.restricts(c.metric) })
+	return !slices.ContainsFunc(r.columns, func(c column) bool { return c.measure == m }) ||
+		slices.ContainsFunc(r.columns, func(c column) bool { return c.measure == m && r.info.restricts(c.metric) })
 }
 
 // read reads a report, in several requests if it has many metrics. A row that a
@@ -177,8 +183,8 @@ func (c *Client) Report(ctx context.Context, creds connection.Credentials, q con
 }
 
 // readKnownEvents reads a report that Google refused, without the chosen events
-// that are no key events of the property. It returns the refusal if that is not
-// the reason, or if none of the events is left.
+// that are no key events of the property. Conversions are unknown if none of them
+// is left. It returns the refusal if the events are not the reason.
 func (c *Client) readKnownEvents(ctx context.Context, creds connection.Credentials, q *connection.Report, refusal error) (*reading, error) {
 	events, err := c.keyEvents(ctx, creds, q.Account)
 	if err != nil {
@@ -195,14 +201,12 @@ func (c *Client) readKnownEvents(ctx context.Context, creds connection.Credentia
 	if len(unknown) == 0 {
 		return nil, refusal
 	}
-	missing := "The property has no key event " + strings.Join(unknown, ", ") + "."
-	const remedy = "Mark the event as a key event in Google Analytics, or choose other conversions."
-	if len(known) == 0 {
-		return nil, &connection.Error{Class: connection.Refused, Code: "unknown_key_event", Message: missing, Remedy: remedy, Cause: refusal}
-	}
-	read, err := c.read(ctx, creds, q, reportColumns(known))
+	read, err := c.read(ctx, creds, q, eventColumns(known))
 	if err == nil {
-		q.AddNote(connection.Note{Code: connection.NoteNotIncluded, First: q.First, Last: q.Last, Measure: fact.Conversions, Message: missing + " " + remedy})
+		q.AddNote(connection.Note{
+			Code: connection.NoteNotIncluded, First: q.First, Last: q.Last, Measure: fact.Conversions,
+			Message: "The property has no key event " + strings.Join(unknown, ", ") + ". Mark the event as a key event in Google Analytics, or choose other conversions.",
+		})
 	}
 	return read, err
 }

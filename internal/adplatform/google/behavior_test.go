@@ -26,7 +26,13 @@ func (f *testSandbox) turnOn(t *testing.T, name, value, account string) {
 func (f *testSandbox) calls() int { return len(f.server.Journal()) }
 
 // wantError checks the class and the code of an error.
-func wantError(t *testing.T, err error, class connection.Class, code string) *connection.Error {
+func wantError(t *testing.T, err error, class connection.Class, code string) {
+	t.Helper()
+	_ = platformError(t, err, class, code)
+}
+
+// platformError returns an error of a class and code for further checks.
+func platformError(t *testing.T, err error, class connection.Class, code string) *connection.Error {
 	t.Helper()
 	e, ok := errors.AsType[*connection.Error](err)
 	if !ok || e.Class != class || e.Code != code {
@@ -136,7 +142,7 @@ func TestOperationQuota(t *testing.T) {
 		}
 	}
 	_, _, err := f.read(t, connection.Report{Account: f.account.ID, Level: connection.LevelAccount})
-	e := wantError(t, err, connection.Throttled, "RESOURCE_EXHAUSTED")
+	e := platformError(t, err, connection.Throttled, "RESOURCE_EXHAUSTED")
 	if want := start.Add(24 * time.Hour); !e.Until.Equal(want) || !e.Stated || !strings.Contains(e.Remedy, "Explorer") {
 		t.Errorf("got %v until %s, stated %v want %s and the access level", e, e.Until, e.Stated, want)
 	}
@@ -175,7 +181,7 @@ func TestQuotaScope(t *testing.T) {
 			f.turnOn(t, "quota_scope", scope, one)
 			start := f.clock()
 			_, _, err = f.read(t, connection.Report{Account: one, Level: connection.LevelAccount})
-			if e := wantError(t, err, connection.Throttled, "RESOURCE_EXHAUSTED"); e.Until.Sub(start) != 15*time.Minute || !e.Stated {
+			if e := platformError(t, err, connection.Throttled, "RESOURCE_EXHAUSTED"); e.Until.Sub(start) != 15*time.Minute || !e.Stated {
 				t.Errorf("got until %s, stated %v want the delay of Google", e.Until, e.Stated)
 			}
 			before := f.calls()
@@ -203,7 +209,7 @@ func TestProjectWithTestAccess(t *testing.T) {
 	f := openSandbox(t, 7)
 	f.turnOn(t, "access_level", "TEST", "")
 	_, err := f.client.Accounts(t.Context(), f.creds)
-	e := wantError(t, err, connection.Forbidden, "CLOUD_PROJECT_NOT_APPROVED_FOR_PRODUCTION")
+	e := platformError(t, err, connection.Forbidden, "CLOUD_PROJECT_NOT_APPROVED_FOR_PRODUCTION")
 	if !strings.Contains(e.Remedy, "console.cloud.google.com") {
 		t.Errorf("got %q want the page with the remedy", e.Remedy)
 	}
@@ -243,7 +249,7 @@ func TestAPIErrors(t *testing.T) {
 			f.turnOn(t, "api_error", test.name, f.account.ID)
 			_, _, err := f.read(t, connection.Report{Account: f.account.ID, Level: connection.LevelAccount})
 			_, code, _ := strings.Cut(test.name, ".")
-			e := wantError(t, err, test.want, code)
+			e := platformError(t, err, test.want, code)
 			if got := f.calls(); got != test.attempts || !strings.Contains(e.Remedy, test.remedy) {
 				t.Errorf("got %d calls, %q want %d and a remedy with %q", got, e.Remedy, test.attempts, test.remedy)
 			}
@@ -263,7 +269,7 @@ func TestRefusedStatusChanges(t *testing.T) {
 		f.turnOn(t, "api_error", name, f.account.ID)
 		err := f.client.SetStatus(t.Context(), f.creds, f.account.ID, f.account.Campaigns[0].ID, true)
 		_, code, _ := strings.Cut(name, ".")
-		if e := wantError(t, err, want, code); !strings.Contains(e.Remedy, "campaign") {
+		if e := platformError(t, err, want, code); !strings.Contains(e.Remedy, "campaign") {
 			t.Errorf("%s: got %q want what to do", name, e.Remedy)
 		}
 	}

@@ -27,9 +27,10 @@ const (
 	callsPerSecond = 10
 )
 
-// Choice: Google announces the last day of a version only shortly before. A
-// version lasts a year, and this one was released in October 2026.
-var sunset = clock.MakeDate(2027, time.October, 6)
+// Choice: Google announces the last day of a version only shortly before. It
+// projects November 2027 for this one, without a day
+// (developers.google.com/ads/blog/posts/2025/09/more-frequent-releases-coming-for).
+var sunset = clock.MakeDate(2027, time.November, 1)
 
 // Client is the client of Google Ads. It implements connection.Client and
 // connection.Grantor.

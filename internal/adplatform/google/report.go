@@ -48,24 +48,19 @@ func (c *Client) Report(ctx context.Context, creds connection.Credentials, q con
 // readLevel reads a level that is no breakdown. It adds up the rows of an ad that
 // is in several ad groups: the id of an ad is unique in an ad group only
 // (developers.google.com/google-ads/api/docs/concepts/api-structure, Object
-// IDs), and facts have no ad groups.
+// IDs), and facts have no ad groups. No number is lost, so that no note says so.
 func (c *Client) readLevel(ctx context.Context, creds connection.Credentials, q *connection.Report, audiences map[string]fact.Entity) ([]fact.Row, error) {
 	views := []reportView{levelViews[q.Level]}
 	if q.Level == connection.LevelAd {
 		views = append(views, assetGroupView)
 	}
-	sums, groups := rowSums{at: map[fact.Row]int{}}, map[string]string{}
-	shared := map[string]bool{}
+	sums := rowSums{at: map[fact.Row]int{}}
 	for _, v := range views {
 		err := c.readView(ctx, creds, q, v, func(r *row, as fact.Row) {
 			ad := r.AdGroupAd.Ad.ID
 			switch {
 			case ad != "":
 				as.Creative, as.Audience = fact.Entity{ExternalID: ad, Name: r.AdGroupAd.Ad.displayName()}, audiences[r.AdGroup.ID]
-				if before, there := groups[ad]; there && before != r.AdGroup.ID {
-					shared[ad] = true
-				}
-				groups[ad] = r.AdGroup.ID
 			case r.AssetGroup.ID != "":
 				as.Creative = fact.Entity{ExternalID: assetGroupPrefix + r.AssetGroup.ID, Name: r.AssetGroup.Name}
 			}
@@ -74,12 +69,6 @@ func (c *Client) readLevel(ctx context.Context, creds connection.Credentials, q 
 		if err != nil {
 			return nil, err
 		}
-	}
-	if len(shared) > 0 {
-		q.AddNote(connection.Note{
-			Code: connection.NoteOther, First: q.First, Last: q.Last,
-			Message: fmt.Sprintf("Ads in several ad groups are shown as one ad with the sum of its metrics: %d.", len(shared)),
-		})
 	}
 	return sums.list, nil
 }

@@ -342,6 +342,9 @@ func TestLists(t *testing.T) {
 		if first := got.Campaigns[0]; test.name == "archived_campaigns" && (first.Status != "ARCHIVED" || first.Runs || first.Name == "") {
 			t.Errorf("got %+v want the archived campaign with its name", first)
 		}
+		if second := got.Campaigns[1]; test.name == "archived_campaigns" && (second.Status != "REMOVED" || second.Runs || !second.Deleted || got.Campaigns[0].Deleted) {
+			t.Errorf("got %+v and %+v want only the second one deleted", got.Campaigns[0], second)
+		}
 	}
 }
 

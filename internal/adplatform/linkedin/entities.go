@@ -24,6 +24,9 @@ var stoppedStatuses = map[string]bool{
 	statusPaused: true, "ARCHIVED": true, "CANCELED": true, "COMPLETED": true, "DRAFT": true, "PENDING_DELETION": true, "REMOVED": true,
 }
 
+// deletedStatuses are the statuses of what LinkedIn keeps for its numbers only.
+var deletedStatuses = map[string]bool{"PENDING_DELETION": true, "REMOVED": true}
+
 // creativeStatuses and campaignStatuses are all statuses. Lists without them
 // leave some out, whose earlier numbers would then have no name.
 var (
@@ -110,7 +113,7 @@ func (c *Client) Entities(ctx context.Context, cr connection.Credentials, accoun
 	found := &connection.Entities{Groups: map[string]string{}}
 	for _, x := range campaigns {
 		id := strconv.FormatInt(x.ID, 10)
-		found.Campaigns = append(found.Campaigns, connection.Entity{External: id, Name: x.Name, Status: x.Status, Runs: x.Status == statusActive, Channel: channel})
+		found.Campaigns = append(found.Campaigns, connection.Entity{External: id, Name: x.Name, Status: x.Status, Runs: x.Status == statusActive, Deleted: deletedStatuses[x.Status], Channel: channel})
 		if audience := x.audienceID(); audience != "" {
 			found.Groups[id] = audience
 		}
@@ -120,7 +123,7 @@ func (c *Client) Entities(ctx context.Context, cr connection.Credentials, accoun
 		// The name is optional
 		// (learn.microsoft.com/en-us/linkedin/marketing/integrations/recent-changes,
 		// October 2024, Creative Naming Support).
-		found.Ads = append(found.Ads, connection.Entity{External: id, Name: cmp.Or(x.Name, id), Status: x.Status, Runs: x.Status == statusActive, Channel: channel})
+		found.Ads = append(found.Ads, connection.Entity{External: id, Name: cmp.Or(x.Name, id), Status: x.Status, Runs: x.Status == statusActive, Deleted: deletedStatuses[x.Status], Channel: channel})
 	}
 	for _, x := range segments {
 		found.Audiences = append(found.Audiences, connection.Entity{External: strconv.FormatInt(x.ID, 10), Name: x.Name, Size: x.Size})

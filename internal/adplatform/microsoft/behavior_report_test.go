@@ -280,7 +280,7 @@ func TestDeveloperToken(t *testing.T) {
 	creds := f.creds
 	creds.App = connection.OAuthClient{}
 	_, err := client.Accounts(t.Context(), creds)
-	if e := wantError(t, err, connection.Forbidden, "no_developer_token"); e.Remedy == "" || f.calls("") != 0 {
+	if e := platformError(t, err, connection.Forbidden, "no_developer_token"); e.Remedy == "" || f.calls("") != 0 {
 		t.Errorf("got %+v and %d calls want a remedy and none", e, f.calls(""))
 	}
 	// The hosts of Microsoft are those that the sandbox plays.

@@ -14,7 +14,13 @@ import (
 )
 
 // wantError checks the class and the code of an error.
-func wantError(t *testing.T, err error, class connection.Class, code string) *connection.Error {
+func wantError(t *testing.T, err error, class connection.Class, code string) {
+	t.Helper()
+	_ = platformError(t, err, class, code)
+}
+
+// platformError returns an error of a class and code for further checks.
+func platformError(t *testing.T, err error, class connection.Class, code string) *connection.Error {
 	t.Helper()
 	e, ok := errors.AsType[*connection.Error](err)
 	if !ok || e.Class != class || e.Code != code {
@@ -38,7 +44,7 @@ func TestErrorCodes(t *testing.T) {
 			f := openSandbox(t, 7)
 			f.turnOn(t, "error_code", strconv.Itoa(code))
 			_, err := f.client.Accounts(t.Context(), f.creds)
-			e := wantError(t, err, want, strconv.Itoa(code))
+			e := platformError(t, err, want, strconv.Itoa(code))
 			person := want == connection.Revoked || want == connection.Forbidden || want == connection.Refused || want == connection.Gone
 			if (e.Remedy != "") != person || e.RequestID == "" || (e.Class == connection.Throttled) != !e.Until.IsZero() {
 				t.Errorf("got %+v want a remedy %v, a tracking id, and a time for throttling alone", e, person)
@@ -90,7 +96,7 @@ func TestManyAccounts(t *testing.T) {
 		f.compareTruth(t)
 		err := f.client.SetStatus(t.Context(), f.creds, f.account.ID, f.account.Campaigns[0].ID, false)
 		if at == 5 {
-			if e := wantError(t, err, connection.Forbidden, "106"); !strings.Contains(e.Remedy, "Standard") {
+			if e := platformError(t, err, connection.Forbidden, "106"); !strings.Contains(e.Remedy, "Standard") {
 				t.Errorf("got %+v want the role that is needed", e)
 			}
 			continue
@@ -169,7 +175,7 @@ func TestPartialErrors(t *testing.T) {
 		f := openSandbox(t, 7)
 		f.turnOn(t, "partial_errors_200", code)
 		err := f.client.SetStatus(t.Context(), f.creds, f.account.ID, f.account.Campaigns[0].ID, false)
-		if e := wantError(t, err, class, code); e.Remedy == "" {
+		if e := platformError(t, err, class, code); e.Remedy == "" {
 			t.Errorf("%s: got %+v want a remedy", code, e)
 		}
 	}
@@ -247,7 +253,7 @@ func TestRefreshRotates(t *testing.T) {
 		t.Fatalf("got %v want a new refresh token", err)
 	}
 	_, err = f.client.Refresh(t.Context(), testApp, f.creds)
-	if e := wantError(t, err, connection.Revoked, "invalid_grant"); strings.Contains(e.Message, f.creds.Refresh.Reveal()) {
+	if e := platformError(t, err, connection.Revoked, "invalid_grant"); strings.Contains(e.Message, f.creds.Refresh.Reveal()) {
 		t.Errorf("got %v, which shows the token", e)
 	}
 	if _, err = f.client.Refresh(t.Context(), testApp, next); err != nil {
@@ -267,7 +273,7 @@ func TestConsentErrors(t *testing.T) {
 		f := openSandbox(t, 7)
 		f.turnOn(t, "consent_error", number)
 		_, err := f.client.Refresh(t.Context(), testApp, f.creds)
-		if e := wantError(t, err, want.class, want.code); e.Remedy == "" {
+		if e := platformError(t, err, want.class, want.code); e.Remedy == "" {
 			t.Errorf("%s: got %+v want a remedy", number, e)
 		}
 	}

@@ -1,6 +1,7 @@
 package microsoft
 
 import (
+	"maps"
 	"sync"
 
 	"golang.org/x/text/language"
@@ -28,9 +29,7 @@ var countryNames = sync.OnceValue(func() map[string]string {
 			}
 		}
 	}
-	for name, code := range otherNames {
-		names[name] = code
-	}
+	maps.Copy(names, otherNames)
 	return names
 })
 

@@ -135,10 +135,10 @@ func readTokenError(status int, _ http.Header, body []byte, now time.Time) *conn
 // readFileError returns the error of the storage that has report files. A refusal
 // means that the URL has ended, which a new URL solves.
 func readFileError(status int, _ http.Header, _ []byte, _ time.Time) *connection.Error {
-	switch {
-	case status == http.StatusOK:
+	switch status {
+	case http.StatusOK:
 		return nil
-	case status == http.StatusForbidden || status == http.StatusNotFound || status == http.StatusUnauthorized:
+	case http.StatusForbidden, http.StatusNotFound, http.StatusUnauthorized:
 		return &connection.Error{Class: connection.Gone, Code: codeExpiredURL, Message: "The URL of the report has ended."}
 	}
 	return &connection.Error{Class: connection.Transient, Code: strconv.Itoa(status), Message: fmt.Sprintf("The storage of reports answered with status %d.", status)}

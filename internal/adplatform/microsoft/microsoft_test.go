@@ -3,6 +3,7 @@ package microsoft_test
 import (
 	"context"
 	"errors"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
@@ -344,7 +345,7 @@ func TestStatus(t *testing.T) {
 		}
 	}
 	for _, e := range f.server.Journal() {
-		if e.Method == "PUT" && strings.Count(string(e.Body), ":") != 4 {
+		if e.Method == http.MethodPut && strings.Count(string(e.Body), ":") != 4 {
 			t.Errorf("got %s want the id and the status alone", e.Body)
 		}
 	}

@@ -129,12 +129,16 @@ type reader struct {
 	index     map[fact.Row]int
 	// otherAges is the spend of age groups that facts do not have.
 	otherAges int64
+	// missing are the measures without a value in some rows. wholeOnly says that
+	// conversions had no fractions.
+	missing   map[fact.Measure]bool
+	wholeOnly bool
 }
 
 func newReader(c *Client, creds connection.Credentials, q *connection.Report, zone string) *reader {
 	r := &reader{
 		levelQuery: levelQueries[q.Level], client: c, creds: creds, q: q, zone: zone,
-		names: map[string]string{}, audiences: map[string]fact.Entity{}, index: map[fact.Row]int{},
+		names: map[string]string{}, audiences: map[string]fact.Entity{}, index: map[fact.Row]int{}, missing: map[fact.Measure]bool{},
 	}
 	if q.Entities == nil {
 		return r
@@ -172,7 +176,24 @@ func (r *reader) read(ctx context.Context) error {
 	if r.otherAges > 0 {
 		r.note(connection.NoteOther, fact.Spend, &r.otherAges, "Microsoft Advertising has the age groups 35-49 and 50-64, which no other platform has. They count with an unknown age.")
 	}
+	r.noteMissing()
 	return nil
+}
+
+// noteMissing adds notes about values that rows do not have. The reports of the
+// account and of ads have the same days as that of the campaigns.
+func (r *reader) noteMissing() {
+	if r.q.Level == connection.LevelAccount || r.q.Level == connection.LevelAd {
+		return
+	}
+	for _, m := range []fact.Measure{fact.Impressions, fact.Clicks, fact.Spend, fact.Conversions, fact.Revenue} {
+		if r.missing[m] {
+			r.note(connection.NoteNotIncluded, m, nil, "Microsoft Advertising has no value of "+m.String()+" in some rows. They are not in the sum.")
+		}
+	}
+	if r.wholeOnly {
+		r.note(connection.NoteNotIncluded, fact.Conversions, nil, "Microsoft Advertising has whole conversions only. Fractions of conversions are not in the sum.")
+	}
 }
 
 // addPart adds a row of a part. What it has is not in the rest of the whole.

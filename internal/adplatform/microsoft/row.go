@@ -2,6 +2,7 @@ package microsoft
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -9,6 +10,9 @@ import (
 	"fanfare/internal/connection"
 	"fanfare/internal/fact"
 )
+
+// qualifiedConversions is the column of conversions with fractions.
+const qualifiedConversions = "ConversionsQualified"
 
 // metric is a column with the measure that it becomes. Decimal ones are read in
 // millionths.
@@ -28,11 +32,14 @@ func (m metric) credited() bool { return m.measure == fact.Conversions || m.meas
 // 13.0.30.1, openapi_client/models/reporting/*_report_column.py).
 var (
 	assetMetrics = []metric{
-		{"Impressions", fact.Impressions, false}, {"Clicks", fact.Clicks, false}, {"Spend", fact.Spend, true},
-		{"Conversions", fact.Conversions, true}, {"Revenue", fact.Revenue, true},
+		{"Impressions", fact.Impressions, false},
+		{"Clicks", fact.Clicks, false},
+		{"Spend", fact.Spend, true},
+		{"Conversions", fact.Conversions, true},
+		{"Revenue", fact.Revenue, true},
 	}
-	basicMetrics = append(assetMetrics[:len(assetMetrics):len(assetMetrics)], metric{"ConversionsQualified", fact.Conversions, true})
-	allMetrics   = append(basicMetrics[:len(basicMetrics):len(basicMetrics)], metric{"VideoViews", fact.VideoViews, false}, metric{"CompletedVideoViews", fact.VideoCompletions, false})
+	basicMetrics = append(slices.Clip(assetMetrics), metric{qualifiedConversions, fact.Conversions, true})
+	allMetrics   = append(slices.Clip(basicMetrics), metric{"VideoViews", fact.VideoViews, false}, metric{"CompletedVideoViews", fact.VideoCompletions, false})
 )
 
 var (
@@ -70,6 +77,7 @@ func (r *reader) parse(f *reportFile, line []string, query *reportQuery) (fact.R
 	if row.Values, err = values(query.metrics, get); err != nil {
 		return row, err
 	}
+	r.findMissing(f, &row, query, get)
 	switch r.q.Level {
 	case connection.LevelGeo:
 		row.Country = countryOf(get("Country"))
@@ -83,6 +91,16 @@ func (r *reader) parse(f *reportFile, line []string, query *reportQuery) (fact.R
 	default:
 	}
 	return row, nil
+}
+
+// findMissing remembers which of the requested values a row does not have.
+func (r *reader) findMissing(f *reportFile, row *fact.Row, query *reportQuery, get func(string) string) {
+	for _, m := range query.metrics {
+		_, requested := f.columns[m.column]
+		_, known := row.Values.Get(m.measure)
+		r.missing[m.measure] = r.missing[m.measure] || requested && !known
+		r.wholeOnly = r.wholeOnly || requested && known && m.column == qualifiedConversions && get(m.column) == ""
+	}
 }
 
 // entity returns a campaign or an ad. name is the one in the report, which counts

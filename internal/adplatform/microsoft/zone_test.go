@@ -57,9 +57,19 @@ func TestParseNumber(t *testing.T) {
 		want    int64
 		ok      bool
 	}{
-		{"12", false, 12, true}, {"12", true, 12_000_000, true}, {"0.5", true, 500_000, true}, {"-3.25", true, -3_250_000, true}, {"1.23456789", true, 1_234_567, true},
-		{"1,000.00", true, 0, false}, {"1,000", false, 0, false}, {"", false, 0, false}, {".5", true, 0, false}, {"1.", true, 0, false}, {"1e3", true, 0, false},
-		{"12.5", false, 0, false}, {"99999999999999999999", false, 0, false},
+		{"12", false, 12, true},
+		{"12", true, 12_000_000, true},
+		{"0.5", true, 500_000, true},
+		{"-3.25", true, -3_250_000, true},
+		{"1.23456789", true, 1_234_567, true},
+		{"1,000.00", true, 0, false},
+		{"1,000", false, 0, false},
+		{"", false, 0, false},
+		{".5", true, 0, false},
+		{"1.", true, 0, false},
+		{"1e3", true, 0, false},
+		{"12.5", false, 0, false},
+		{"99999999999999999999", false, 0, false},
 	} {
 		n, ok := parseNumber(tt.text, tt.decimal)
 		if ok != tt.ok || ok && n != tt.want {

@@ -85,7 +85,7 @@ func (c answerClient) objects(t *testing.T, method, to, body, path string) (list
 	if err := json.Unmarshal([]byte(answer), &whole); err != nil {
 		t.Fatalf("got %s: %v", answer, err)
 	}
-	for _, name := range strings.Split(path, ".") {
+	for name := range strings.SplitSeq(path, ".") {
 		object, _ := whole.(map[string]any)
 		whole = object[name]
 	}
@@ -113,7 +113,7 @@ func (c answerClient) gaql(t *testing.T, query string) []map[string]any {
 // at returns a member of nested objects, nil if there is none.
 func at(object map[string]any, path string) any {
 	var value any = object
-	for _, name := range strings.Split(path, ".") {
+	for name := range strings.SplitSeq(path, ".") {
 		members, _ := value.(map[string]any)
 		value = members[name]
 	}

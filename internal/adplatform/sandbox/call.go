@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"errors"
 	"iter"
 	"time"
@@ -48,10 +49,11 @@ func (s *Call) Today(a *Account) clock.Date { return clock.DateIn(s.now, a.zone)
 // Links in an answer begin with it.
 func (s *Call) Base() string { return s.base }
 
-// Code returns an authorization code for the accounts of the sandbox's own
-// account set.
+// Code returns an authorization code for the accounts of the person who agreed.
 func (s *Call) Code(agreed Consent) string {
-	return s.server.issueCode(issuerOf(s.api.Platform()), s.server.own, agreed, s.now)
+	set := s.server.own
+	set.Seed = cmp.Or(agreed.Seed, set.Seed)
+	return s.server.issueCode(issuerOf(s.api.Platform()), set, agreed, s.now)
 }
 
 // Exchange returns tokens for a code, once.

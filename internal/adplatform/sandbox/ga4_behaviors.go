@@ -199,7 +199,7 @@ var ga4Behaviors = []Behavior{
 	{
 		ID: "A33", Platform: GA4,
 		Summary: "Metrics differ by property; an unknown one is refused with 400",
-		Client:  "Leaves out chosen events that are no key events of the property, with a note; an error if none is left",
+		Client:  "Leaves out chosen events that are no key events of the property, with a note; conversions are unknown if none is left",
 		Source:  ga4DataTypes + " (MetricMetadata)", Test: ga4Tests + "TestChosenKeyEvents",
 	},
 	{

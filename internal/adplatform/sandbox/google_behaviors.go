@@ -208,7 +208,7 @@ var googleBehaviors = []Behavior{
 	{
 		ID: "X1", Platform: GoogleAds, Switch: googleSharedAdID,
 		Summary: "The id of an ad is unique in its ad group only; the pair of both ids is unique. With the switch, the first ads of two ad groups have the same id",
-		Client:  "Lists an ad that is in several ad groups once, and adds up its rows, with a note.",
+		Client:  "Lists an ad that is in several ad groups once, and adds up its rows.",
 		Source:  googleDocs + "docs/concepts/api-structure (Object IDs); developers.google.com/google-ads/scripts/docs/concepts/ids",
 		Test:    "internal/adplatform/google TestAdInTwoGroups",
 	},

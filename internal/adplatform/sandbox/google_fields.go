@@ -222,7 +222,7 @@ func isGoogleField(field string) bool {
 	}
 	resource, rest, _ := strings.Cut(field, ".")
 	name, _, _ := strings.Cut(rest, ".")
-	return googleAttributes[resource][resource+"."+name]
+	return googleAttributes()[resource][resource+"."+name]
 }
 
 // criterion returns the id of the criterion of an ad group's row.

@@ -144,7 +144,7 @@ var (
 // nameSet returns the words of a text with a prefix.
 func nameSet(prefix, text string) map[string]bool {
 	set := map[string]bool{}
-	for _, word := range strings.Fields(text) {
+	for word := range strings.FieldsSeq(text) {
 		set[prefix+word] = true
 	}
 	return set

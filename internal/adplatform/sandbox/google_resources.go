@@ -1,11 +1,16 @@
 package sandbox
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // googleAttributes are the fields of all resources of Google Ads v26, from the
 // client library google-ads 34.0.0, google/ads/googleads/v26/resources/types. The
 // further fields of a message are not listed.
-var googleAttributes = attributeSets(`
+var googleAttributes = sync.OnceValue(func() map[string]map[string]bool { return attributeSets(googleAttributeNames) })
+
+const googleAttributeNames = `
 accessible_bidding_strategy: id maximize_conversion_value maximize_conversions name owner_customer_id owner_descriptive_name resource_name target_cpa
 target_impression_share target_roas target_spend type
 account_budget: adjusted_spending_limit_micros adjusted_spending_limit_type amount_served_micros approved_end_date_time approved_end_time_type
@@ -306,13 +311,13 @@ video: channel_id duration_millis id resource_name title
 video_enhancement: duration_millis resource_name source title
 webpage_view: resource_name
 youtube_video_upload: channel_id resource_name state video_content_metadata video_description video_id video_privacy video_title video_upload_id
-`)
+`
 
 // attributeSets returns the fields of each resource of a text, in which the name of
 // a resource ends with a colon.
 func attributeSets(text string) map[string]map[string]bool {
 	sets, resource := map[string]map[string]bool{}, ""
-	for _, word := range strings.Fields(text) {
+	for word := range strings.FieldsSeq(text) {
 		if name, ok := strings.CutSuffix(word, ":"); ok {
 			resource = name
 			sets[resource] = map[string]bool{}
@@ -333,7 +338,7 @@ customer_asset customer_search_term_insight video
 // emptyResource returns a resource of Google Ads of which accounts of the sandbox
 // have nothing.
 func emptyResource(name string) (googleResource, bool) {
-	if googleAttributes[name] == nil {
+	if googleAttributes()[name] == nil {
 		return googleResource{}, false
 	}
 	return googleResource{

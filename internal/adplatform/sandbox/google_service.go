@@ -63,7 +63,7 @@ func (s *Server) ServiceAccount(w AccountSet) (ServiceAccountKey, error) {
 	if err != nil {
 		return ServiceAccountKey{}, fmt.Errorf("encode key: %w", err)
 	}
-	n := s.state.nextSerial()
+	n := s.state.nextSerial(s.Now())
 	sum := sha256.Sum256(public)
 	file := ServiceAccountKey{
 		Type: "service_account", ProjectID: "sandbox", PrivateKeyID: fmt.Sprintf("%x", sum[:20]),
@@ -101,7 +101,7 @@ func googleAssertion(s *Call, w http.ResponseWriter, r *http.Request, scope stri
 		writeOAuthError(w, "invalid_grant", "Invalid grant: account not found")
 	default:
 		agreed := Consent{Person: claims.Issuer, Scope: claims.Scope}
-		tokens := s.server.issueTokens(issuerOf(s.api.Platform()), key.Set, s.server.state.nextSerial(), agreed, s.now)
+		tokens := s.server.issueTokens(issuerOf(s.api.Platform()), key.Set, s.server.state.nextSerial(s.now), agreed, s.now)
 		writeGoogle(w, http.StatusOK, map[string]any{"access_token": tokens.Access, "expires_in": int64(tokens.AccessLifetime.Seconds()), "token_type": "Bearer"})
 	}
 }

@@ -43,8 +43,12 @@ const million = 1_000_000
 // applyFactor returns n × factor, truncated.
 func applyFactor(n, factor int64) int64 { return mulDiv(n, factor, million) }
 
-// mulDiv returns n × part / whole, truncated, without overflow in between.
+// mulDiv returns n × part / whole, truncated, without overflow in between. Only n
+// can be negative.
 func mulDiv(n, part, whole int64) int64 {
+	if n < 0 {
+		return -mulDiv(-n, part, whole)
+	}
 	high, low := bits.Mul64(uint64(n), uint64(part))
 	quotient, _ := bits.Div64(high, low, uint64(whole))
 	return int64(quotient)

@@ -196,8 +196,8 @@ var linkedInBehaviors = []Behavior{
 	},
 	{
 		ID: "L32", Platform: LinkedInAds, Switch: linkedInArchived, Test: linkedInTest + "TestLists",
-		Summary: "Lists without a list of states leave archived campaigns and creatives out.",
-		Client:  "Names all states, so that old spend keeps its name.",
+		Summary: "Lists without a list of states leave archived campaigns and creatives out. Campaigns can have the states REMOVED and PENDING_DELETION.",
+		Client:  "Names all states, so that old spend keeps its name. Does not offer removed campaigns for linking.",
 		Source:  "Airbyte source-linkedin-ads manifest.yaml",
 	},
 	{

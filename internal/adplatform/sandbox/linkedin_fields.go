@@ -48,7 +48,7 @@ var (
 
 func linkedInNames(text string) map[string]bool {
 	names := map[string]bool{}
-	for _, name := range strings.Fields(text) {
+	for name := range strings.FieldsSeq(text) {
 		names[name] = true
 	}
 	return names

@@ -39,6 +39,8 @@ func (c *linkedInCall) campaignStatus(of *Campaign) string {
 	switch {
 	case c.archived(of):
 		return "ARCHIVED"
+	case c.Behaves(c.account, linkedInArchived) && of == c.account.Campaigns[1]:
+		return "REMOVED"
 	case c.Runs(c.account, of):
 		return "ACTIVE"
 	}

@@ -17,7 +17,11 @@ var (
 	metaHours = []string{"hourly_stats_aggregated_by_advertiser_time_zone", "hourly_stats_aggregated_by_audience_time_zone"}
 	// metaPlacementShares are platforms and positions, with their shares.
 	metaPlacementShares = []rowShare{
-		{"facebook feed", 45}, {"facebook facebook_reels", 12}, {"instagram feed", 18}, {"instagram instagram_stories", 14}, {"audience_network an_classic", 8},
+		{"facebook feed", 45},
+		{"facebook facebook_reels", 12},
+		{"instagram feed", 18},
+		{"instagram instagram_stories", 14},
+		{"audience_network an_classic", 8},
 		{"messenger messenger_inbox", 3},
 	}
 	// metaRegions are the regions of countries. Other countries have one that is

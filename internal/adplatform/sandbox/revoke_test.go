@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"path/filepath"
 	"testing"
+	"time"
 )
 
 // TestRevokeGrant checks what a revocation ends: at Google and Meta all tokens
@@ -53,6 +54,39 @@ func TestRevokeGrant(t *testing.T) {
 			t.Fatal(err)
 		}
 		s = newTestServer(t, Options{State: file})
+	}
+}
+
+// TestRevokeOnOtherNode revokes on one node what a sandbox of another one has
+// granted: its own tokens, from before and after, stay valid.
+func TestRevokeOnOtherNode(t *testing.T) {
+	t.Parallel()
+	one, two := newTestServer(t, Options{}), newTestServer(t, Options{})
+	advanceClock(two, time.Second)
+	grant := func(s *Server) map[string]AccountTokens {
+		t.Helper()
+		list, err := s.Grant(AccountSet{Seed: 7})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return list
+	}
+	valid := func(s *Server, list map[string]AccountTokens, want error) {
+		t.Helper()
+		for platform, access := range list {
+			if _, err := newTestCall(s, platform).Open(access.AccessToken); !errors.Is(err, want) {
+				t.Errorf("%s: got %v want %v", platform, err, want)
+			}
+		}
+	}
+	early, other := grant(one), grant(two)
+	for platform, access := range other {
+		newTestCall(one, platform).Revoke(access.AccessToken)
+	}
+	valid(one, other, ErrRevokedToken)
+	valid(one, early, nil)
+	for range 3 {
+		valid(one, grant(one), nil)
 	}
 }
 

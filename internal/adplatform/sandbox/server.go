@@ -214,9 +214,10 @@ func (s *Server) Grant(w AccountSet) (map[string]AccountTokens, error) {
 		return nil, err
 	}
 	opened := map[string]AccountTokens{}
-	agreed := Consent{Person: fmt.Sprintf("2%020d", s.state.nextSerial())}
+	now := s.Now()
+	agreed := Consent{Person: fmt.Sprintf("2%020d", s.state.nextSerial(now))}
 	for _, d := range platformAPIs {
-		t := s.issueTokens(issuerOf(d.Platform()), w, s.state.nextSerial(), agreed, s.Now())
+		t := s.issueTokens(issuerOf(d.Platform()), w, s.state.nextSerial(now), agreed, now)
 		access := AccountTokens{AccountID: accountID(w, d.Platform()), AccessToken: t.Access}
 		if t.Refresh != "" {
 			access.RefreshToken = &t.Refresh

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -107,11 +108,13 @@ func replaceFile(name string, b []byte) error {
 	return nil
 }
 
-// nextSerial returns a new serial number.
-func (s *state) nextSerial() int64 {
+// nextSerial returns a new serial number. It is the time, or more: nodes have
+// sandboxes of their own, and a connection uses and revokes its tokens on any of
+// them, so that numbers that begin at 1 would be those of others there.
+func (s *state) nextSerial(now time.Time) int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.stored.Serial++
+	s.stored.Serial = max(s.stored.Serial+1, now.UnixNano())
 	s.dirty = true
 	return s.stored.Serial
 }
@@ -136,7 +139,7 @@ func (s *state) addRevoked(c claims) {
 		if s.stored.Grantees == nil {
 			s.stored.Grantees = map[string]int64{}
 		}
-		s.stored.Grantees[who] = s.stored.Serial
+		s.stored.Grantees[who] = max(s.stored.Serial, c.Serial)
 		return
 	}
 	if !slices.Contains(s.stored.Revoked, c.Grant) {

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -70,6 +71,8 @@ type Consent struct {
 	// Person is the platform's id of the person, Client the app that asked.
 	Person string `json:"o,omitzero"`
 	Client string `json:"c,omitzero"`
+	// Seed is that of the account set that the person has, 0 for the sandbox's own.
+	Seed int64 `json:"d,omitzero"`
 	// Scope is the scope that the app asked for, as it wrote it.
 	Scope string `json:"x,omitzero"`
 	// System says that the tokens are those of a system user at Meta. They do
@@ -83,9 +86,11 @@ const defaultPerson = "100200300400500600700"
 // newConsent returns the consent to the request of an app.
 //
 // Choice: consent is given without a page to sign in on, so the parameter
-// sandbox_person says who gives it.
+// sandbox_person says who gives it, and sandbox_seed which accounts that person
+// has.
 func newConsent(query url.Values, client, scope string) Consent {
-	return Consent{Person: cmp.Or(query.Get("sandbox_person"), defaultPerson), Client: client, Scope: scope}
+	seed, _ := strconv.ParseInt(query.Get("sandbox_seed"), 10, 64)
+	return Consent{Person: cmp.Or(query.Get("sandbox_person"), defaultPerson), Client: client, Seed: seed, Scope: scope}
 }
 
 // grantee names the person and the app of a token, empty if a revocation ends
@@ -154,7 +159,7 @@ func (s *Server) readValidToken(token, kind, issuer string, now time.Time) (clai
 }
 
 func (s *Server) issueCode(issuer string, w AccountSet, agreed Consent, now time.Time) string {
-	n := s.state.nextSerial()
+	n := s.state.nextSerial(now)
 	return claims{Set: w, Issuer: issuer, Kind: kindCode, Grant: n, Serial: n, Expires: expiryOf(now, codeLife), Consent: agreed}.token()
 }
 
@@ -177,7 +182,7 @@ func (s *Server) renewTokens(c claims, keep string, now time.Time) Tokens {
 		t.Refresh = keep
 		if keep == "" {
 			refresh := c
-			refresh.Kind, refresh.Serial = kindRefresh, s.state.nextSerial()
+			refresh.Kind, refresh.Serial = kindRefresh, s.state.nextSerial(now)
 			t.Refresh = refresh.token()
 		}
 		if c.Expires != 0 {
@@ -185,7 +190,7 @@ func (s *Server) renewTokens(c claims, keep string, now time.Time) Tokens {
 		}
 	}
 	access := c
-	access.Kind, access.Serial, access.Expires = kindAccess, s.state.nextSerial(), expiryOf(now, life.access)
+	access.Kind, access.Serial, access.Expires = kindAccess, s.state.nextSerial(now), expiryOf(now, life.access)
 	t.Access = access.token()
 	return t
 }

@@ -247,7 +247,7 @@ func TestGMVMax(t *testing.T) {
 	}
 	w.turnOn(t, "gmv_max_separate", "")
 	rows, notes, err := w.readAll(t, connection.Report{Level: connection.LevelCampaign}, 20)
-	if err != nil || len(notes) != 1 || notes[0].Code != connection.NoteNotIncluded || notes[0].Amount == nil || !strings.Contains(notes[0].Message, "GMV Max") {
+	if err != nil || len(notes) != 1 || notes[0].Code != connection.NoteExcluded || notes[0].Amount == nil || !strings.Contains(notes[0].Message, "GMV Max") {
 		t.Fatalf("got %+v, %v, want a note with an amount", notes, err)
 	}
 	if got, want := sumOf(rows).V[fact.Spend]+*notes[0].Amount, w.truth(fact.Base, 20).V[fact.Spend]; got != want || *notes[0].Amount == 0 {
@@ -261,7 +261,7 @@ func TestSKAN(t *testing.T) {
 	w := newSandbox(t, 1)
 	w.turnOn(t, "skan_separate", "")
 	rows, notes, err := w.readAll(t, connection.Report{Level: connection.LevelCampaign}, 20)
-	if err != nil || len(notes) != 1 || notes[0].Code != connection.NoteNotIncluded || notes[0].Measure != fact.Conversions || notes[0].Amount == nil {
+	if err != nil || len(notes) != 1 || notes[0].Code != connection.NoteExcluded || notes[0].Measure != fact.Conversions || notes[0].Amount == nil {
 		t.Fatalf("got %+v, %v, want a note about conversions", notes, err)
 	}
 	if got, want := sumOf(rows).V[fact.Conversions]+*notes[0].Amount, w.truth(fact.Base, 20).V[fact.Conversions]; got != want || *notes[0].Amount == 0 {

@@ -190,14 +190,15 @@ func readList[T any](ctx context.Context, c *Client, access, account, path strin
 			}
 			return nil
 		})
-		first, last := totals[:min(1, len(totals))], totals[max(0, len(totals)-1):]
-		switch n := len(found); {
-		case err != nil:
+		if err != nil {
 			return nil, err
-		case n == last[0] && n == first[0]:
+		}
+		n, first, last := len(found), totals[0], totals[len(totals)-1]
+		switch {
+		case first == last && n == last:
 			return found, nil
 		case attempt < maxReads:
-		case n == last[0] || n == first[0]:
+		case n == first || n == last:
 			// The number changed while the list was read, each time.
 			return found, nil
 		default:

@@ -98,7 +98,7 @@ func (r *reportReader) readCampaignByGroups(ctx context.Context, part reportPart
 // noteSKAN notes the conversions that only Apple's SKAdNetwork reports.
 func (r *reportReader) noteSKAN() {
 	if r.skan > 0 && len(r.q.Conversions) == 0 {
-		r.q.AddNote(r.note(connection.NoteNotIncluded, fact.Conversions, &r.skan, "Conversions that Apple's SKAdNetwork reports are not included, because TikTok can have counted the same ones. Choose skan_conversion to count them instead."))
+		r.q.AddNote(r.note(connection.NoteExcluded, fact.Conversions, &r.skan, "Conversions that Apple's SKAdNetwork reports are not included, because TikTok can have counted the same ones. Choose skan_conversion to count them instead."))
 	}
 }
 
@@ -127,7 +127,7 @@ func (r *reportReader) noteGMVMax(ctx context.Context) error {
 	case err != nil:
 		return err
 	case found:
-		r.q.AddNote(r.note(connection.NoteNotIncluded, fact.Spend, &spend, "GMV Max campaigns are not included: TikTok reports them separately. The amount is what they spent."))
+		r.q.AddNote(r.note(connection.NoteExcluded, fact.Spend, &spend, "GMV Max campaigns are not included: TikTok reports them separately. The amount is what they spent."))
 	}
 	return nil
 }
@@ -142,7 +142,7 @@ func (r *reportReader) noteGMVMaxCampaigns(ctx context.Context) error {
 		return nil
 	}
 	if err == nil && got.PageInfo.TotalNumber > 0 {
-		r.q.AddNote(r.note(connection.NoteNotIncluded, fact.Spend, nil, "GMV Max campaigns are not included: TikTok reports them separately. The account has "+strconv.Itoa(got.PageInfo.TotalNumber)+" of them."))
+		r.q.AddNote(r.note(connection.NoteExcluded, fact.Spend, nil, "GMV Max campaigns are not included: TikTok reports them separately. The account has "+strconv.Itoa(got.PageInfo.TotalNumber)+" of them."))
 	}
 	return err
 }

@@ -19,10 +19,17 @@ func TestTotalDiffers(t *testing.T) {
 		number int
 		want   string
 	}{
-		{"12.34", 1, "exact"}, {"12.35", 1, "exact"}, {"20.00", 1, "missing 7660000"}, {"10.00", 1, "missing -2340000"}, {"-", 1, "exact"}, {"", 1, "exact"},
+		{"12.34", 1, "exact"},
+		{"12.35", 1, "exact"},
+		{"20.00", 1, "missing 7660000"},
+		{"10.00", 1, "missing -2340000"},
+		{"-", 1, "exact"},
+		{"", 1, "exact"},
 		// The spend shows that nothing is missing.
 		{"12.34", 2, "exact"},
-		{"20.00", 2, "refused"}, {"-", 2, "refused"}, {"", 2, "refused"},
+		{"20.00", 2, "refused"},
+		{"-", 2, "refused"},
+		{"", 2, "refused"},
 	} {
 		c := clientOf(t, func(w http.ResponseWriter, r *http.Request) {
 			if strings.Contains(r.URL.RawQuery, "TT_SHOP") {

@@ -2,6 +2,7 @@ package transport_test
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"slices"
 	"sync"
@@ -101,9 +102,9 @@ func syncWhatFits(ctx context.Context, t *testing.T, n *transport.Transport) {
 		if connection.ClassOf(err) != connection.Throttled || ctx.Err() != nil {
 			continue
 		}
-		until := err.(*connection.Error).Until
+		refusal, _ := errors.AsType[*connection.Error](err)
 		// Stores have microseconds.
-		wait := time.Until(until.Add(time.Microsecond))
+		wait := time.Until(refusal.Until.Add(time.Microsecond))
 		if wait <= 0 {
 			t.Errorf("got a refusal without a later time: %v", err)
 			return

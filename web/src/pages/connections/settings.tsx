@@ -39,6 +39,8 @@ function Change({ connection: c }: { connection: Connection }) {
   const [lookback, setLookback] = useState(String(c.sync.lookback_days));
   const [write, setWrite] = useState(c.write_enabled);
   const [byName, setByName] = useState(c.link_by_name);
+  const [events, setEvents] = useState(c.conversion_events.join(", "));
+  const choosesEvents = !own && c.platform !== "sandbox";
   const save = useMutation({
     meta: { quiet: true },
     mutationFn: async () => {
@@ -47,6 +49,12 @@ function Change({ connection: c }: { connection: Connection }) {
         body.sync = { interval_minutes: Number(interval), lookback_days: Number(lookback) };
         body.write_enabled = write;
         body.link_by_name = byName;
+      }
+      if (choosesEvents) {
+        body.conversion_events = events
+          .split(",")
+          .map((e) => e.trim())
+          .filter(Boolean);
       }
       return (await take(v1.PATCH("/v1/connections/{id}", { params: { path: { id: c.id } }, body }))).data;
     },
@@ -88,6 +96,15 @@ function Change({ connection: c }: { connection: Connection }) {
                 error={f["sync.lookback_days"]}
               />
             </div>
+            {choosesEvents ? (
+              <TextField
+                label="Events that count as conversions"
+                hint="Names on the platform, separated by commas. Empty means the account's own choice. A change reads all days again."
+                value={events}
+                onChange={setEvents}
+                error={f.conversion_events}
+              />
+            ) : null}
             <div className="grid gap-1.5">
               <Switch isSelected={byName} onChange={setByName}>
                 Link what has the name of exactly one record of yours with every sync
