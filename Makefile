@@ -128,7 +128,7 @@ contract: web ## Check the contract, generate clients from it and compare it wit
 
 .PHONY: golden
 golden: ## Rewrite golden files and schema dumps
-	$(GO) test -count=1 ./internal/store ./test/scenario ./internal/creative/composer ./internal/creative/policy ./internal/creative/picture ./internal/llm/provider ./internal/ingest -args -update
+	$(GO) test -count=1 ./internal/store ./test/scenario ./internal/creative/policy ./internal/creative/picture ./internal/llm/provider ./internal/ingest -args -update
 
 .PHONY: check
 check: lint test race contract ## Run the linters, all tests (also with the race detector) and the contract checks

@@ -10,7 +10,8 @@ import (
 	"time"
 
 	"fanfare/internal/creative"
-	"fanfare/internal/creative/composer"
+	"fanfare/internal/creative/copywriter"
+	"fanfare/internal/creative/parser"
 )
 
 // benchCreative measures the built-in generator: the CPU time of copy, and a
@@ -20,12 +21,13 @@ func benchCreative(string) {
 		Prompt: "Oat milk latte from Kava Bar, 20% off until Sunday, for students. Open till midnight, free refills, three minutes from the library.",
 		Type:   "text", Channels: []string{"search", "social", "email"}, Variants: 3, Seed: 1,
 	}
-	c := composer.New()
+	c := copywriter.New()
 	var list []float64
 	for range *rounds {
 		before, n := ownCPUTime(), 0
 		for start := time.Now(); time.Since(start) < measurementTime(); n++ {
 			b.Seed++
+			b.Facts = parser.Parse(b.Prompt, "en", nil)
 			_, err := c.Write(context.Background(), b)
 			check(err)
 		}

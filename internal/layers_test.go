@@ -69,7 +69,15 @@ var layers = []layer{
 		never: slices.Concat(http, drivers), why: "a check of ad copy depends on the text, its channel and its source alone",
 	},
 	{
-		name: "creative", packages: []string{"creative"}, may: []string{"copy policy", "asset", "leaf"},
+		name: "brief", packages: []string{"creative/brief", "creative/atoms", "creative/words", "creative/copybank"}, may: []string{"brief"},
+		never: slices.Concat(http, drivers), why: "facts, words and patterns depend on no channel and no request",
+	},
+	{
+		name: "brief parser", packages: []string{"creative/parser", "creative/shorten"}, may: []string{"brief", "copy policy"},
+		never: slices.Concat(http, drivers), why: "they work on texts and do not know who asks",
+	},
+	{
+		name: "creative", packages: []string{"creative"}, may: []string{"copy policy", "brief", "brief parser", "asset", "leaf"},
 		never: slices.Concat(http, drivers), why: "it checks the copy of its variants, whose pictures are assets",
 	},
 	{
@@ -137,7 +145,7 @@ var layers = []layer{
 		never: drivers, why: "it implements the issuer that signin declares",
 	},
 	{
-		name: "copywriter", packages: []string{"creative/composer"}, may: []string{"creative", "copy policy", "leaf"},
+		name: "copywriter", packages: []string{"creative/copywriter"}, may: []string{"creative", "copy policy", "brief", "leaf"},
 		never: slices.Concat(http, drivers), why: "it writes copy from the brief alone",
 	},
 	{
@@ -153,7 +161,7 @@ var layers = []layer{
 		never: drivers, why: "one folder per API of models, each a client and nothing else",
 	},
 	{
-		name: "llm provider", packages: []string{"llm/provider"}, may: []string{"creative", "copywriter", "drawing", "llm", "llm client", "wire", "leaf"},
+		name: "llm provider", packages: []string{"llm/provider"}, may: []string{"creative", "copywriter", "brief", "brief parser", "drawing", "llm", "llm client", "wire", "leaf"},
 		never: slices.Concat(http, drivers), why: "it chooses the generator of a creative, a model or the composer, and hides which",
 	},
 	{

@@ -177,6 +177,7 @@ var operations = map[string]Permission{
 	"listCreativeVariants": {Viewer, "creative", Read},
 	"createCreative":       {Editor, "creative", Write},
 	"generateCreative":     {Editor, "creative", Write},
+	"understandBrief":      {Viewer, "creative", Read},
 	"updateCreative":       {Editor, "creative", Write},
 	"archiveCreative":      {Editor, "creative", Write},
 	"restoreCreative":      {Editor, "creative", Write},

@@ -61,17 +61,21 @@ func (o operation) group() string {
 // changes reports whether an operation changes anything. A check of a connection
 // tries it and leaves it as it is.
 func (o operation) changes() bool {
-	return o.method != "get" && o.path != "/v1/analytics/query" && !strings.HasSuffix(o.path, "/check")
+	return !o.asks() && !strings.HasSuffix(o.path, "/check")
+}
+
+// asks reports whether an operation only reads, also if it takes a body.
+func (o operation) asks() bool {
+	return o.method == "get" || o.path == "/v1/analytics/query" || o.path == "/v1/creative/understand"
 }
 
 // least returns the lowest role that may call an operation (K13), derived from
 // the path and the method instead of the table.
 func (o operation) least() account.Role {
-	reads := o.method == "get" || o.path == "/v1/analytics/query"
 	switch f := o.group(); {
 	case f == "members" || f == "keys" || f == "audit":
 		return account.Admin
-	case reads:
+	case o.asks():
 		return account.Viewer
 	case (f == "connections" || f == "webhook_endpoints" || f == "rates") && !strings.HasSuffix(o.path, "/sync"):
 		return account.Admin

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"fanfare/internal/asset"
+	"fanfare/internal/creative/brief"
 	"fanfare/internal/creative/policy"
 )
 
@@ -13,6 +15,12 @@ import (
 // provider must not state other facts.
 type Brief struct {
 	Prompt string
+	// Facts are what was understood of the prompt and the fields of the brief.
+	Facts *brief.Understood
+	// MustInclude are words that every variant must have on every channel.
+	MustInclude []string
+	// Avoid are words that must not appear.
+	Avoid []string
 	// NegativePrompt lists what must not be said or shown.
 	NegativePrompt string
 	Type           string
@@ -77,6 +85,8 @@ type Draft struct {
 	Angle        string
 	ByChannel    map[string]policy.Copy
 	CallToAction string
+	// Skipped are channels for which the brief has too little.
+	Skipped []string
 }
 
 // Picture is one image of a variant.
@@ -96,6 +106,8 @@ type Result struct {
 	Usage    Usage
 	// Dropped has one reason per missing variant.
 	Dropped []string
+	// Skipped has one reason per channel that variants lack.
+	Skipped []string
 }
 
 // Usage is the consumption of provider calls.
@@ -173,6 +185,8 @@ const (
 	FailLogo = "logo_unavailable"
 	// FailStorage: the workspace has no room for more pictures.
 	FailStorage = asset.StorageFull
+	// FailNotUnderstood: the brief has too few facts that are understood.
+	FailNotUnderstood = "brief_not_understood"
 	// FailInternal: an internal error.
 	FailInternal = "internal_error"
 )
@@ -180,6 +194,16 @@ const (
 // Fail returns a FailureError.
 func Fail(code string, retryable bool, format string, args ...any) *FailureError {
 	return &FailureError{Code: code, Message: fmt.Sprintf(format, args...), Retryable: retryable}
+}
+
+// NotUnderstood returns the failure of a brief in which too few facts were found.
+// It names the fields that would help.
+func NotUnderstood(missing []brief.Type) *FailureError {
+	names := make([]string, len(missing))
+	for i, t := range missing {
+		names[i] = "brief." + t.Field()
+	}
+	return Fail(FailNotUnderstood, false, "Too little of the brief was understood to write an ad. Add %s, for example {\"product\": \"handmade mugs\", \"offer\": \"20%% off until Sunday\"}.", strings.Join(names, ", "))
 }
 
 // Because sets the cause, which is only logged.

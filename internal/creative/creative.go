@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"fanfare/internal/clock"
+	"fanfare/internal/creative/brief"
 	"fanfare/internal/creative/policy"
 	"fanfare/internal/fault"
 	"fanfare/internal/ident"
@@ -38,6 +39,14 @@ const (
 	MaxBanned      = 100
 	MaxBannedWord  = 50
 	MaxSeed        = 1<<53 - 1
+
+	// Limits of the fields of a brief.
+	MaxFact        = 200
+	MaxTerms       = 500
+	MaxCode        = 50
+	MaxBenefits    = 10
+	MaxProof       = 5
+	MaxMustInclude = 5
 
 	// Limits of the copy of a channel. MaxHeadline, MaxDescription, MaxBody and
 	// MaxBrandName apply to it too.
@@ -213,17 +222,21 @@ type Rights struct {
 
 // Generation describes how a creative was generated.
 type Generation struct {
-	Prompt         string         `json:"prompt"`
-	NegativePrompt *string        `json:"negative_prompt"`
-	Parameters     Parameters     `json:"parameters"`
-	Provider       string         `json:"provider"`
-	Model          *string        `json:"model"`
-	Seed           int64          `json:"seed"`
-	Cost           *Cost          `json:"cost"`
-	Dropped        []string       `json:"dropped"`
-	StartedAt      *clock.Instant `json:"started_at"`
-	FinishedAt     *clock.Instant `json:"finished_at"`
-	Error          *GenerationErr `json:"error"`
+	// Prompt is empty if the brief was given as fields only.
+	Prompt         string        `json:"prompt"`
+	Brief          *brief.Fields `json:"brief"`
+	NegativePrompt *string       `json:"negative_prompt"`
+	Parameters     Parameters    `json:"parameters"`
+	Provider       string        `json:"provider"`
+	Model          *string       `json:"model"`
+	Seed           int64         `json:"seed"`
+	Cost           *Cost         `json:"cost"`
+	Dropped        []string      `json:"dropped"`
+	// Understood is what was understood of the prompt and the brief.
+	Understood *brief.Understood `json:"understood"`
+	StartedAt  *clock.Instant    `json:"started_at"`
+	FinishedAt *clock.Instant    `json:"finished_at"`
+	Error      *GenerationErr    `json:"error"`
 }
 
 // Parameters are the other fields of a generation request. They are stored, so

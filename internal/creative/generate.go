@@ -13,6 +13,9 @@ import (
 
 	"fanfare/internal/body"
 	"fanfare/internal/clock"
+	"fanfare/internal/creative/brief"
+	"fanfare/internal/creative/copybank"
+	"fanfare/internal/creative/parser"
 	"fanfare/internal/creative/policy"
 	"fanfare/internal/fault"
 	"fanfare/internal/ident"
@@ -21,13 +24,17 @@ import (
 
 // Request is the input of a generation.
 type Request struct {
+	// Prompt is empty if Brief has the facts.
 	Prompt         string
+	Brief          *brief.Fields
 	NegativePrompt *string
 	Parameters
 	Provider *string
 	Seed     *int64
 	Tags     []string
 	Metadata map[string]string
+
+	understood *brief.Understood
 }
 
 const (
@@ -124,7 +131,7 @@ func checkLanguage(r *Request) []fault.Detail {
 	if r.Language == nil || *r.Provider != BuiltIn {
 		return nil
 	}
-	tag, mismatch := policy.LanguageMismatch(r.Prompt, *r.Language)
+	tag, mismatch := policy.LanguageMismatch(strings.TrimSpace(r.Prompt+"\n"+r.Brief.Plain()), *r.Language)
 	if !mismatch {
 		return nil
 	}
@@ -161,9 +168,12 @@ func (s *Service) Generate(ctx context.Context, cause record.Cause, sent *body.V
 	if f.Problems.Add(dangling...); f.Err() != nil {
 		return record.Doc{}, "", f.Err()
 	}
-	if reason, refused := policy.RefusePrompt(r.Prompt); refused {
-		return record.Doc{}, "", fault.New(fault.ContentRejected, reason,
-			fault.Detail{Field: "prompt", In: "body", Code: string(fault.ContentRejected), Message: reason})
+	if err := refuse(&r); err != nil {
+		return record.Doc{}, "", err
+	}
+	r.understood = understand(r.Prompt, deref(r.Language), r.Brief)
+	if err := checkUnderstood(&r); err != nil {
+		return record.Doc{}, "", err
 	}
 	c, err := s.newGeneration(ctx, cause, &r)
 	if err != nil {
@@ -176,6 +186,74 @@ func (s *Service) Generate(ctx context.Context, cause record.Cause, sent *body.V
 	save.Jobs = c.generateJobs("", save.At)
 	d, err := s.Store.Save(ctx, c, save)
 	return d, c.Status, err
+}
+
+// refuse returns an error if no platform accepts what the request asks for.
+func refuse(r *Request) error {
+	for _, part := range []struct{ field, text string }{{"prompt", r.Prompt}, {"brief", r.Brief.Text()}} {
+		if reason, refused := policy.RefusePrompt(part.text); refused {
+			return fault.New(fault.ContentRejected, reason, fault.Detail{Field: part.field, In: "body", Code: string(fault.ContentRejected), Message: reason})
+		}
+	}
+	return nil
+}
+
+// Understand returns what the built-in composer understands of a brief.
+func Understand(sent *body.Value) (*brief.Understood, error) {
+	f := body.NewReader(sent, false)
+	prompt, fields := readBrief(f)
+	language := f.Language("language", body.Nullable)
+	f.Done()
+	if err := f.Err(); err != nil {
+		return nil, err
+	}
+	return understand(prompt, deref(language), fields), nil
+}
+
+// understand returns the facts of a brief.
+func understand(prompt, language string, fields *brief.Fields) *brief.Understood {
+	u := parser.Parse(prompt, language, fields)
+	u.Arranged = copybank.For(u.Language) == nil
+	return u
+}
+
+// factExamples are fields of a brief as people fill them.
+var factExamples = map[brief.Type]string{
+	brief.Product: `"handmade mugs"`, brief.Offer: `"20% off until Sunday"`, brief.Price: `"from £14 a visit"`,
+	brief.Benefit: `["dishwasher safe"]`, brief.Audience: `"busy parents"`, brief.Proof: `["4.8 stars from 2,100 reviews"]`,
+}
+
+// checkUnderstood rejects a brief with too few facts for the built-in composer.
+// Language models read more into a text.
+func checkUnderstood(r *Request) error {
+	u := r.understood
+	if *r.Provider != BuiltIn || u.IsEnough() {
+		return nil
+	}
+	missing := u.Missing
+	if len(missing) == 0 {
+		missing = []brief.Type{brief.Product}
+	}
+	found := []string{}
+	for _, f := range u.Facts {
+		found = append(found, f.Text)
+	}
+	var details []fault.Detail
+	for _, t := range missing {
+		field := "brief." + t.Field()
+		details = append(details, fault.Detail{
+			Field: field, In: "body", Code: FailNotUnderstood,
+			Message: "Too little of the brief was understood to write an ad. Add " + field + ", for example " + factExamples[t] + ".", Meta: fault.Meta{"understood": found},
+		})
+	}
+	return fault.Invalid(details)
+}
+
+// source is everything that the caller said about what is advertised.
+func (r *Request) source() string { return sourceOf(r.Prompt, r.Brief) }
+
+func sourceOf(prompt string, fields *brief.Fields) string {
+	return strings.TrimSpace(prompt + "\n" + fields.Text())
 }
 
 // JobGenerate is the job that generates a creative.
@@ -239,14 +317,14 @@ func (s *Service) newGeneration(ctx context.Context, cause record.Cause, r *Requ
 		seed = &n
 	}
 	c, err := s.newCreative(ctx, cause, r.Type, "generated", Spec{
-		Name: nameFrom(r.Prompt), Channels: r.Channels, Content: emptyContent(), Tags: r.Tags, Metadata: r.Metadata,
+		Name: nameFrom(strings.TrimSpace(r.Prompt + "\n" + r.Brief.Plain())), Channels: r.Channels, Content: emptyContent(), Tags: r.Tags, Metadata: r.Metadata,
 	})
 	if err != nil {
 		return nil, err
 	}
 	c.Status = StatusGenerating
 	c.Generation = &Generation{
-		Prompt: r.Prompt, NegativePrompt: r.NegativePrompt, Parameters: r.Parameters, Provider: *r.Provider, Seed: *seed,
+		Prompt: r.Prompt, Brief: r.Brief, Understood: r.understood, NegativePrompt: r.NegativePrompt, Parameters: r.Parameters, Provider: *r.Provider, Seed: *seed,
 		Dropped: []string{}, StartedAt: &c.CreatedAt,
 	}
 	return c, nil
@@ -371,12 +449,20 @@ func (c *Creative) brief() *Brief {
 	g := c.Generation
 	p := g.Parameters
 	b := &Brief{
-		Prompt: g.Prompt, NegativePrompt: deref(g.NegativePrompt), Type: p.Type, Channels: p.Channels, Variants: p.Variants,
+		Prompt: sourceOf(g.Prompt, g.Brief), Facts: g.Understood, NegativePrompt: deref(g.NegativePrompt), Type: p.Type, Channels: p.Channels, Variants: p.Variants,
 		Shapes: p.shapes(), Formats: p.Formats, Language: deref(p.Language), Tone: deref(p.Tone),
 		CallToAction: deref(p.CallToAction), LandingURL: deref(p.LandingURL), Objective: deref(p.Objective), Seed: g.Seed,
 	}
 	if p.Brand != nil {
 		b.Brand = *p.Brand
+	}
+	if g.Brief != nil {
+		b.MustInclude, b.Avoid = g.Brief.MustInclude, g.Brief.Avoid
+	}
+	if b.Facts == nil {
+		// Choice: a creative of an older release has none; they are found when it
+		// is generated again.
+		b.Facts = understand(g.Prompt, b.Language, g.Brief)
 	}
 	return b
 }

@@ -41,6 +41,8 @@ func TestLanguageMismatch(t *testing.T) {
 		{"手工皮革钱包", "zh-Hant"},
 		{"手作革財布", "ja"},
 	} {
-		generate(c, map[string]any{"prompt": tt.prompt, "language": tt.language}).OK()
+		if res := generate(c, map[string]any{"prompt": tt.prompt, "language": tt.language}); res.Err != nil {
+			t.Errorf("%s: got %v", tt.prompt, res.Err)
+		}
 	}
 }

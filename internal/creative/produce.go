@@ -146,6 +146,9 @@ func (s *Service) cleanDrafts(b *Brief, r *Result) []Draft {
 		asked := map[string]policy.Copy{}
 		for _, channel := range b.Channels {
 			text := d.ByChannel[channel]
+			if slices.Contains(d.Skipped, channel) {
+				continue
+			}
 			text = text.PlainText(channel)
 			asked[channel] = text
 			for _, o := range text.LimitViolations(channel) {
@@ -181,7 +184,7 @@ func callToAction(words string) string {
 // channel with the strictest limit, so that they fit every requested channel.
 func contentOf(b *Brief, d *Draft, language string) Content {
 	c := emptyContent()
-	c.ByChannel = d.ByChannel
+	c.ByChannel = emailsWithHTML(d.ByChannel, language)
 	c.Headline, _ = strictestText(b, d, "headlines", "subject")
 	c.Body, _ = strictestText(b, d, "primary_text", "body", "descriptions", "script")
 	if text, there := strictestText(b, d, "descriptions", "preheader"); there && (c.Body == nil || *text != *c.Body) {
@@ -351,7 +354,7 @@ func (s *Service) finishGeneration(c *Creative, o *outcome, save *Save) {
 	g := c.Generation
 	g.FinishedAt = &save.At
 	if o.result != nil {
-		g.Dropped = append([]string{}, o.result.Dropped...)
+		g.Dropped = slices.Concat([]string{}, o.result.Dropped, o.result.Skipped)
 		if o.result.Model != "" {
 			g.Model = &o.result.Model
 		}

@@ -310,7 +310,7 @@ func TestLogo(t *testing.T) {
 	generateNow(t, c, `{"prompt":"Tea","provider":"openai","brand":{"logo_url":"https://text.example/logo.png"}}`)
 	want(t, "addresses", []string{"https://leaf.example/logo.png", "https://away.example/logo.png"}, asked)
 	// Without a model, the built-in renderer says what it cannot do.
-	v, _ = generateNow(t, c, `{"prompt":"绿茶，手工采摘，春天的味道","provider":"composer","type":"image","sizes":["320x50"]}`)
+	v, _ = generateNow(t, c, `{"brief":{"product":"绿茶","benefits":["手工采摘","春天的味道"]},"language":"zh","provider":"composer","type":"image","sizes":["320x50"]}`)
 	want(t, "a script without a font", []any{creative.FailScript, false}, []any{v.Generation.Error.Code, v.Generation.Error.Retryable})
 }
 
@@ -392,6 +392,8 @@ func TestBriefIsComplete(t *testing.T) {
 	v, _ := generateNow(t, c, fmt.Sprintf(`{"prompt":"Tea","negative_prompt":"sugar","provider":"openai","variants":2,"tone":"calm","language":"de","call_to_action":"sign_up",
 		"campaign_id":%q,"seed":9,"brand":{"name":"Leaf","voice":"warm","colors":["#AABBCC"],"banned_words":["cheap"]},"references":[{"creative_id":%q},{"url":"https://leaf.example/style"}]}`, campaign, first))
 	example := loadCreative(c, first)
+	want(t, "facts", "Tea", told.Facts.Facts[0].Text)
+	told.Facts = nil
 	want(t, "the brief", &creative.Brief{
 		Prompt: "Tea", NegativePrompt: "sugar", Type: "text", Channels: []string{"push", "sms"}, Variants: 2, Formats: []string{"png"}, Language: "de", Tone: "calm",
 		Brand:        creative.Brand{Name: "Leaf", Voice: "warm", Colors: []string{"#aabbcc"}, BannedWords: []string{"cheap"}},

@@ -6,14 +6,21 @@ import (
 	"strings"
 
 	"fanfare/internal/body"
+	"fanfare/internal/creative/brief"
 	"fanfare/internal/creative/policy"
 )
 
 // readOnly lists the fields that callers cannot write.
-var readOnly = []string{
-	"id", "type", "status", "policy", "source", "generation", "variant_count", "primary_variant_id", "version",
-	"created_by", "created_at", "updated_at", "archived_at", "content.media", "approval.by", "approval.at",
-}
+var readOnly = func() []string {
+	list := []string{
+		"id", "type", "status", "policy", "source", "generation", "variant_count", "primary_variant_id", "version",
+		"created_by", "created_at", "updated_at", "archived_at", "content.media", "approval.by", "approval.at",
+	}
+	for _, channel := range Channels {
+		list = append(list, "content.by_channel."+channel+".html")
+	}
+	return list
+}()
 
 // readUpload parses an uploaded creative.
 func readUpload(f *body.Reader) Upload {
@@ -73,7 +80,7 @@ func readCommon(f *body.Reader, s *Spec) {
 
 // readContent parses the text of a content. The caller parses the other fields.
 func readContent(o *body.Reader) Content {
-	return Content{
+	c := Content{
 		Headline:     o.Text("headline", body.Nullable, 0, MaxHeadline),
 		Body:         o.Text("body", body.Nullable, 0, MaxBody),
 		Description:  o.Text("description", body.Nullable, 0, MaxDescription),
@@ -82,6 +89,8 @@ func readContent(o *body.Reader) Content {
 		Language:     o.Language("language", body.Nullable),
 		ByChannel:    readByChannel(o),
 	}
+	c.ByChannel = emailsWithHTML(c.ByChannel, deref(c.Language))
+	return c
 }
 
 func readByChannel(f *body.Reader) map[string]policy.Copy {
@@ -123,7 +132,7 @@ func readCopy(f *body.Reader) policy.Copy {
 		BusinessName: f.Text("business_name", body.Nullable, 0, MaxBrandName),
 		Paths:        lines("paths", MaxPaths, MaxPath),
 	}
-	f.Done()
+	f.Done("html")
 	return c
 }
 
@@ -163,12 +172,43 @@ func readRequest(f *body.Reader) Request {
 			LandingURL:   f.URL("landing_url", nil),
 		},
 	}
-	body.Set(&q.Prompt, f.Text("prompt", body.Required, 1, MaxPrompt))
+	q.Prompt, q.Brief = readBrief(f)
 	body.Set(&q.Type, f.Choice("type", body.Optional, GeneratedTypes))
 	if n := f.Integer("variants", body.Optional, 1, MaxVariants); n != nil {
 		q.Variants = int(*n)
 	}
 	return q
+}
+
+// readBrief parses a prompt and the fields of a brief, of which one is required.
+func readBrief(f *body.Reader) (prompt string, fields *brief.Fields) {
+	fields = readBriefFields(f)
+	body.Set(&prompt, f.Text("prompt", body.Nullable, 1, MaxPrompt))
+	sent := f.Object.Get("prompt")
+	if len(fields.List()) == 0 && (sent == nil || sent.Kind == body.KindNull) {
+		f.Bad("prompt", "required", "is required without the fields of a brief. Give a prompt, or brief.product.", nil)
+	}
+	return prompt, fields
+}
+
+// readBriefFields parses the fields of a brief.
+func readBriefFields(f *body.Reader) *brief.Fields {
+	o := f.Nested("brief", body.Nullable)
+	if o == nil {
+		return nil
+	}
+	text := func(name string, most int) *string { return o.Text(name, body.Nullable, 0, most) }
+	b := brief.Fields{
+		Product: text("product", MaxFact), Kind: o.Choice("kind", body.Nullable, brief.Kinds), Offer: text("offer", MaxFact),
+		Price: text("price", MaxFact), PreviousPrice: text("previous_price", MaxFact), Deadline: text("deadline", MaxFact),
+		When: text("when", MaxFact), Place: text("place", MaxFact), Audience: text("audience", MaxFact),
+		Benefits: o.Texts("benefits", MaxBenefits, MaxFact), Proof: o.Texts("proof", MaxProof, MaxFact),
+		CallToAction: text("call_to_action", MaxFact), Contact: text("contact", MaxFact), Code: text("code", MaxCode),
+		Occasion: text("occasion", MaxFact), Terms: text("terms", MaxTerms),
+		MustInclude: o.Texts("must_include", MaxMustInclude, MaxFact), Avoid: o.Texts("avoid", MaxBanned, MaxBannedWord),
+	}
+	o.Done()
+	return &b
 }
 
 func shapeNames(list []Shape) []string {

@@ -415,10 +415,10 @@ func (brokenCatalog) Open(context.Context, ident.ID, string) (creative.OpenProvi
 func TestBuiltInFailure(t *testing.T) {
 	t.Parallel()
 	c := newFixture(t)
-	id := generate(c, `{"prompt":"?!","provider":"composer"}`).OK().ID()
+	id := generate(c, `{"prompt":"Tea","brand":{"banned_words":["tea"]},"provider":"composer"}`).OK().ID()
 	v := loadCreative(c, id)
-	want(t, "status and reason", []any{creative.StatusFailed, creative.FailRefused, false}, []any{v.Status, v.Generation.Error.Code, v.Generation.Error.Retryable})
-	want(t, "name", "?!", v.Name)
+	want(t, "status and reason", []any{creative.StatusFailed, creative.FailNotUnderstood, false}, []any{v.Status, v.Generation.Error.Code, v.Generation.Error.Retryable})
+	want(t, "name", "Tea", v.Name)
 	c.Clock.Advance(time.Minute)
 	again := retry(c, id).Record()
 	want(t, "status and version of the retry", []any{"failed", 2.0}, []any{again["status"], again["version"]})

@@ -54,8 +54,8 @@ func ownCall(t *fanfaretest.Tenant, op *fanfaretest.Operation) (c call, ok bool)
 	case "followAssetLink":
 		return call{method: op.Method, target: linkTo(t, newRecord(t, "/v1/assets"))}, true
 	case "retryCreative":
-		// A prompt without a word fails at once, and every time.
-		failed := t.Do("POST", "/v1/creative/generate", `{"prompt":"???"}`).Want(201)
+		// A brief of which nothing may be said fails at once, and every time.
+		failed := t.Do("POST", "/v1/creative/generate", `{"prompt":"Tea","brand":{"banned_words":["tea"]}}`).Want(201)
 		return call{method: op.Method, target: "/v1/creative/" + failed.ID() + "/retry"}, true
 	case "createConnection":
 		return call{method: op.Method, target: op.Path, body: map[string]any{"platform": "sandbox", "name": rand.Text()}}, true

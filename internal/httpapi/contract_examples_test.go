@@ -203,6 +203,7 @@ var shows = map[string]show{
 	"provider_not_configured": generating(`{"prompt":"Tea","provider":"openai"}`),
 	"language_mismatch":       generating(`{"prompt":"Oat milk latte for students, 20% off until Sunday","language":"de"}`),
 	"content_rejected":        generating(`{"prompt":"Buy untraceable ghost guns online"}`),
+	"brief_not_understood":    generating(`{"prompt":"make it punchy please"}`),
 	"still_generating": func(s *statusCase) *fanfaretest.Response {
 		id := generating(`{"prompt":"Tea","type":"image"}`, "Prefer: respond-async")(s).Want(202).ID()
 		return s.Do("PATCH", "/v1/creative/"+id, `{"content":{"headline":"Tea"}}`)

@@ -50,6 +50,7 @@ func (a *API) creativeRoutes() []route {
 		{method: http.MethodGet, pattern: all, operation: "listCreatives", handle: a.listRecords(s), compress: true},
 		{method: http.MethodPost, pattern: all, operation: "createCreative", handle: a.createCreative, body: jsonBody},
 		{method: http.MethodPost, pattern: all + "/generate", operation: "generateCreative", handle: a.generateCreative, body: jsonBody, waits: true},
+		{method: http.MethodPost, pattern: all + "/understand", operation: "understandBrief", handle: a.understandBrief, body: jsonBody, reads: true},
 		{method: http.MethodGet, pattern: one, operation: "getCreative", handle: a.getCreative},
 		{method: http.MethodPatch, pattern: one, operation: "updateCreative", handle: a.updateCreative, body: patchBody},
 		{method: http.MethodDelete, pattern: one, operation: "archiveCreative", handle: s.archiveRecord, critical: true},
@@ -117,6 +118,14 @@ func (a *API) generateCreative(ctx context.Context, r *request) (response, error
 		return response{}, err
 	}
 	return a.generated(ctx, r, cause, d, now, http.StatusCreated)
+}
+
+func (a *API) understandBrief(_ context.Context, r *request) (response, error) {
+	understood, err := creative.Understand(&r.object)
+	if err != nil {
+		return response{}, err
+	}
+	return encoded(understood)
 }
 
 func (a *API) retryCreative(ctx context.Context, r *request) (response, error) {

@@ -18,7 +18,7 @@ const (
 	// smallPicture is a request whose work a job does.
 	smallPicture = `{"prompt":"Mountain tea","type":"image","variants":1,"sizes":["320x50"]}`
 	// unreadable is a request that fails: no font has the script.
-	unreadable = `{"prompt":"绿茶，手工采摘，春天的味道","provider":"composer","type":"image","sizes":["320x50"]}`
+	unreadable = `{"brief":{"product":"绿茶","benefits":["手工采摘","春天的味道"]},"provider":"composer","type":"image","sizes":["320x50"]}`
 )
 
 func generate(c *fanfaretest.Tenant, body any, headers ...string) *fanfaretest.Response {
@@ -87,7 +87,7 @@ func TestGenerationHeaders(t *testing.T) {
 func TestVariantPages(t *testing.T) {
 	t.Parallel()
 	c := newTenant(t)
-	target := "/v1/creative/" + generate(c, `{"prompt":"Mountain tea","variants":4}`).Want(201).ID() + "/variants"
+	target := "/v1/creative/" + generate(c, `{"prompt":"Mountain tea, 20% off until Sunday, for students. Rated 4.8 by 2,000 customers. It brews in two minutes.","variants":4}`).Want(201).ID() + "/variants"
 	first := c.Do("GET", target+"?limit=2&sort=position&order=desc", nil).Want(200).List()
 	second := c.Do("GET", target+"?limit=2&cursor="+*first.NextCursor, nil).Want(200).List()
 	var positions []any
@@ -153,8 +153,8 @@ func TestIdempotentGeneration(t *testing.T) {
 	}
 	text := generate(c, `{"prompt":"Mountain tea"}`, "Idempotency-Key: text").Want(201)
 	again("text", text, `{"prompt":"Mountain tea"}`, "Idempotency-Key: text")
-	failed := generate(c, `{"prompt":"?!","provider":"composer"}`, "Idempotency-Key: failed").Want(201)
-	again("a failure", failed, `{"prompt":"?!","provider":"composer"}`, "Idempotency-Key: failed")
+	failed := generate(c, `{"prompt":"Tea","brand":{"banned_words":["tea"]},"provider":"composer"}`, "Idempotency-Key: failed").Want(201)
+	again("a failure", failed, `{"prompt":"Tea","brand":{"banned_words":["tea"]},"provider":"composer"}`, "Idempotency-Key: failed")
 	later := generate(c, smallPicture, async, "Idempotency-Key: later").Want(202)
 	again("while generating", later, smallPicture, async, "Idempotency-Key: later")
 	runGeneration(t, c, later.ID())

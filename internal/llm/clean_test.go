@@ -97,30 +97,3 @@ func TestDropForeignSentences(t *testing.T) {
 		}
 	}
 }
-
-func TestDecodeFirstObject(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		text string
-		want int
-	}{
-		{`{"a":1}`, 1},
-		{"```json\n{\"a\":2}\n```", 2},
-		{"Here {it} is: {\"a\":3} and {\"a\":4}", 3},
-		{"\ufeff {\"a\":5}", 5},
-		{`[{"a":6}]`, 6},
-		{`{"a":"7"}`, 0},
-		{`{"a":8`, 0},
-		{`{a:9}`, 0},
-		{`{"a":1,"a":10}`, 0},
-		{"", 0},
-		{strings.Repeat("{", 10000), 0},
-	} {
-		var v struct {
-			A int `json:"a"`
-		}
-		if err := llm.DecodeFirstObject(test.text, &v); (err == nil) != (test.want != 0) || err == nil && v.A != test.want {
-			t.Errorf("%.40q: got %d, %v want %d", test.text, v.A, err, test.want)
-		}
-	}
-}

@@ -6,7 +6,7 @@ import "fanfare/internal/creative"
 var (
 	PlainText            = plainText
 	DropForeignSentences = dropForeignSentences
-	DecodeFirstObject    = decodeFirstObject
+	FindJSON             = findJSON
 	SystemPrompt         = systemPrompt
 
 	FitPicture = fitPicture

@@ -5,11 +5,11 @@
 package llm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"sync/atomic"
 	"time"
 
 	"fanfare/internal/creative"
@@ -36,7 +36,8 @@ var (
 	// ErrRefused is returned if the model or a content filter refused to
 	// answer.
 	ErrRefused = errors.New("the model refused")
-	// ErrTruncated is returned if the answer reached its length limit.
+	// ErrTruncated is returned, with the text so far, if the answer reached its
+	// length limit.
 	ErrTruncated = errors.New("the answer was cut off")
 )
 
@@ -65,11 +66,15 @@ type Request struct {
 	MaxTokens int
 	// Seed is for vendors that support one; 0 is none.
 	Seed int64
+	// Without are the optional parameters that the server refuses, by the names
+	// in ParameterError.
+	Without []string
 }
 
 // Answer is the answer of a chat model.
 type Answer struct {
-	Text                      string
+	Text string
+	// The tokens are 0 if the server does not report them.
 	InputTokens, OutputTokens int64
 	// Model is the vendor's name of the model.
 	Model string
@@ -94,6 +99,8 @@ type Options struct {
 	// long.
 	Shorten Shortener
 	Now     func() time.Time
+	// Learned is shared by the writers of one server and model; nil is a new one.
+	Learned *Learned
 	// Jitter returns a random wait of at most the given one; nil uses a
 	// default.
 	Jitter func(most time.Duration) time.Duration
@@ -104,12 +111,21 @@ type Writer struct {
 	chat    Chat
 	painter Painter
 	options Options
-	// format is the strictest format that the server has not refused.
-	format atomic.Int32
 }
 
-// workTimeout limits one generation, including retries.
-const workTimeout = 120 * time.Second
+// Time limits.
+//
+// Choice: the first attempt of a request has 45 seconds, which is enough for
+// most answers and loses little to a connection that hangs. A slow model, such
+// as one on the operator's own machine, gets the time that is left of the
+// generation, at most that of the HTTP client.
+const (
+	firstAttemptTimeout = 45 * time.Second
+	// writeTimeout limits the texts of a generation, including all requests.
+	writeTimeout = 3 * time.Minute
+	// paintTimeout limits one picture, including retries.
+	paintTimeout = 2 * time.Minute
+)
 
 // New returns a writer. The painter may be nil.
 func New(chat Chat, painter Painter, o Options) *Writer {
@@ -119,50 +135,48 @@ func New(chat Chat, painter Painter, o Options) *Writer {
 	if o.Shorten == nil {
 		o.Shorten = func(text string, _ policy.Limit) (string, bool) { return text, false }
 	}
+	if o.Learned == nil {
+		o.Learned = &Learned{}
+	}
 	return &Writer{chat: chat, painter: painter, options: o}
 }
 
-// Write requests the copy of all variants at once. On an error the result has
-// only the usage, because refused and invalid answers cost money too.
+// Write requests the copy of all variants at once, and again what cannot be
+// used or is missing. On an error the result has only the usage, because
+// refused and invalid answers cost money too.
 func (w *Writer) Write(ctx context.Context, b *creative.Brief) (*creative.Result, error) {
-	ctx, cancel := context.WithTimeout(ctx, workTimeout)
+	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
 	r := &creative.Result{Model: w.options.Model}
-	answer, err := w.completeInFormat(ctx, briefRequest(b), &r.Usage)
-	if err != nil {
+	g := newWriting(w, b, &r.Usage)
+	if err := g.write(ctx); err != nil {
 		return r, callFailure(ctx, err)
 	}
-	if answer.Model != "" {
-		r.Model = answer.Model
-	}
-	written, err := readReply(answer.Text, b)
-	if err != nil {
-		return r, callFailure(ctx, err)
-	}
-	w.shortenTexts(ctx, b, written.drafts, &r.Usage)
-	drafts, dropped := written.dropUnusable()
+	r.Model = cmp.Or(g.model, r.Model)
+	drafts, dropped := splitUsable(g.drafts)
 	if len(drafts) == 0 {
 		return r, creative.Fail(creative.FailAnswer, true, "the model wrote no variant that can be used: %s", dropped[0])
 	}
-	r.Drafts, r.Dropped, r.Language = drafts, dropped, written.language
+	r.Drafts, r.Dropped, r.Language = drafts, dropped, g.language
 	return r, nil
 }
 
-// completeInFormat sends a request in the strictest format that the server
-// supports.
-func (w *Writer) completeInFormat(ctx context.Context, r Request, u *creative.Usage) (Answer, error) {
+// complete sends a request in the form that the server takes: in the strictest
+// format, and without the parameters that it refuses.
+func (w *Writer) complete(ctx context.Context, r Request, u *creative.Usage) (Answer, error) {
 	for {
-		format := w.format.Load()
-		shaped := r.inFormat(Format(format))
+		shaped, timeout := w.options.Learned.shape(r), firstAttemptTimeout
 		answer, err := retryCall(ctx, w, u, func(ctx context.Context) (Answer, creative.Usage, error) {
+			ctx, cancel := context.WithTimeout(ctx, timeout)
+			defer cancel()
+			timeout = writeTimeout
 			a, err := w.chat.Complete(ctx, shaped)
-			return a, w.callUsage(a.Model, w.options.Model, a.InputTokens, a.OutputTokens, 0), err
+			return a, w.callUsage(a.Model, w.options.Model, a.InputTokens, a.OutputTokens, 0, err), err
 		})
-		if !errors.Is(err, ErrFormat) || Format(format) == FormatText {
+		if err == nil || !w.options.Learned.learn(shaped, err) {
 			return answer, err
 		}
 		u.Retries++
-		w.format.CompareAndSwap(format, format+1)
 	}
 }
 
@@ -173,7 +187,7 @@ func (w *Writer) Paint(ctx context.Context, b *creative.Brief, d *creative.Draft
 	if w.painter == nil || format != "png" {
 		return nil, u, creative.ErrNoPictures
 	}
-	ctx, cancel := context.WithTimeout(ctx, workTimeout)
+	ctx, cancel := context.WithTimeout(ctx, paintTimeout)
 	defer cancel()
 	img, err := retryCall(ctx, w, &u, func(ctx context.Context) (Image, creative.Usage, error) {
 		img, err := w.painter.Draw(ctx, picturePrompt(b, d), s.Width, s.Height)
@@ -181,7 +195,7 @@ func (w *Writer) Paint(ctx context.Context, b *creative.Brief, d *creative.Draft
 		if err == nil {
 			images = 1
 		}
-		return img, w.callUsage(img.Model, w.options.ImageModel, img.InputTokens, img.OutputTokens, images), err
+		return img, w.callUsage(img.Model, w.options.ImageModel, img.InputTokens, img.OutputTokens, images, err), err
 	})
 	if err != nil {
 		return nil, u, callFailure(ctx, err)

@@ -140,21 +140,45 @@ func TestRetryWaits(t *testing.T) {
 	}
 }
 
-// TestWorkTimeout has a model that never answers, and one that requests retries
-// until the time is over.
-func TestWorkTimeout(t *testing.T) {
+// TestTimeouts has a model that hangs once, is slow, or never answers, and one
+// that requests retries until the time is over.
+func TestTimeouts(t *testing.T) {
 	t.Parallel()
-	hang := func(ctx context.Context, _ llm.Request) (llm.Answer, error) {
-		<-ctx.Done()
-		return llm.Answer{}, fmt.Errorf("ask: %w", ctx.Err())
-	}
-	synctest.Test(t, func(t *testing.T) {
-		start := time.Now()
-		_, err := newWriter(&scriptedChat{answers: []scriptedAnswer{hang}}).Write(t.Context(), pushBrief(1))
-		if got := time.Since(start); got != 2*time.Minute || failureCode(err) != creative.FailTimeout {
-			t.Errorf("got %v after %v want a timeout after 2m", err, got)
+	good := answerText(pushReply("Shoes", "Buy them."))
+	after := func(d time.Duration) scriptedAnswer {
+		return func(ctx context.Context, r llm.Request) (llm.Answer, error) {
+			select {
+			case <-ctx.Done():
+				return llm.Answer{}, fmt.Errorf("ask: %w", ctx.Err())
+			case <-time.After(d):
+				return good(ctx, r)
+			}
 		}
-	})
+	}
+	for _, test := range []struct {
+		name  string
+		turns []scriptedAnswer
+		want  time.Duration
+		code  string
+		calls int64
+	}{
+		{"in time", []scriptedAnswer{after(44 * time.Second)}, 44 * time.Second, "", 1},
+		{"hangs once", []scriptedAnswer{after(time.Hour), good}, 46 * time.Second, "", 2},
+		{"slow", []scriptedAnswer{after(100 * time.Second)}, 146 * time.Second, "", 2},
+		{"slow after a failure", []scriptedAnswer{answerError(statusError(500)), after(100 * time.Second)}, 101 * time.Second, "", 2},
+		{"never", []scriptedAnswer{after(time.Hour)}, 3 * time.Minute, creative.FailTimeout, 2},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				start := time.Now()
+				r, err := newWriter(&scriptedChat{answers: test.turns}).Write(t.Context(), pushBrief(1))
+				if got := time.Since(start); got != test.want || failureCode(err) != test.code || r.Usage.Calls != test.calls {
+					t.Errorf("got %v after %v and %d calls want %q after %v and %d", err, got, r.Usage.Calls, test.code, test.want, test.calls)
+				}
+			})
+		})
+	}
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()
@@ -198,6 +222,12 @@ func TestFormatIsRemembered(t *testing.T) {
 func TestCost(t *testing.T) {
 	t.Parallel()
 	price := func(n int64) *int64 { return &n }
+	// without returns an answer without usage.
+	without := func(err error) scriptedAnswer {
+		return func(context.Context, llm.Request) (llm.Answer, error) {
+			return llm.Answer{Text: pushReply("a", "b"), Model: "gpt-5-mini"}, err
+		}
+	}
 	for _, test := range []struct {
 		name  string
 		model string
@@ -210,14 +240,20 @@ func TestCost(t *testing.T) {
 		{"after a failure", "", nil, []scriptedAnswer{answerError(llm.ErrFormat), answerText(pushReply("a", "b"))}, price(450)},
 		{"own", "", &creative.ModelPrice{InputMicros: 1, OutputMicros: 10_000_000}, []scriptedAnswer{answerText(pushReply("a", "b"))}, price(1001)},
 		{"free", "", &creative.ModelPrice{}, []scriptedAnswer{answerText(pushReply("a", "b"))}, price(0)},
-		{"unreadable", "", nil, []scriptedAnswer{answerText("hello")}, price(450)},
+		{"unreadable twice", "", nil, []scriptedAnswer{answerText("hello")}, price(900)},
 		{"unknown", "", nil, []scriptedAnswer{func(context.Context, llm.Request) (llm.Answer, error) {
 			return llm.Answer{Text: pushReply("a", "b"), InputTokens: 1, Model: "llama"}, nil
 		}}, nil},
+		{"no usage", "", nil, []scriptedAnswer{without(nil)}, nil},
+		{"no usage of a free model", "", &creative.ModelPrice{}, []scriptedAnswer{without(nil)}, price(0)},
+		{"no usage once", "", nil, []scriptedAnswer{without(llm.ErrTruncated), answerText(pushReply("a", "b"))}, nil},
+		{"no usage of a refusal", "", nil, []scriptedAnswer{without(llm.ErrRefused)}, nil},
+		{"refused by a filter", "", nil, []scriptedAnswer{answerError(fmt.Errorf("%w: %w", llm.ErrRefused, statusError(400)))}, price(0)},
+		{"unreachable", "", nil, []scriptedAnswer{answerError(errors.New("connection refused"))}, price(0)},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			w := llm.New(&scriptedChat{answers: test.turns}, nil, llm.Options{ModelSettings: creative.ModelSettings{Model: "copy", Price: test.own}, Now: now, Jitter: maxJitter})
+			w := llm.New(&scriptedChat{answers: test.turns}, nil, llm.Options{ModelSettings: creative.ModelSettings{Model: "copy", Price: test.own}, Now: now, Jitter: func(time.Duration) time.Duration { return 0 }})
 			r, _ := w.Write(t.Context(), pushBrief(1))
 			if diff := cmp.Diff(test.want, r.Usage.CostMicros); diff != "" {
 				t.Errorf("cost differs (-want +got):\n%s", diff)
@@ -279,7 +315,7 @@ func TestShorten(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			s := &scriptedChat{answers: []scriptedAnswer{answerText(pushReply(long, longer, "fine", "fine as well")), test.second}}
+			s := &scriptedChat{answers: []scriptedAnswer{answerText(pushReply(long, longer, "fine", "fine as well")), test.second, answerText("no top-up")}}
 			w := llm.New(s, nil, llm.Options{Shorten: test.plugged, Now: now, Jitter: maxJitter})
 			r, err := w.Write(t.Context(), pushBrief(2))
 			if err != nil {
@@ -293,19 +329,19 @@ func TestShorten(t *testing.T) {
 			if !slices.Equal(got, test.want) || !slices.Equal(r.Dropped, test.dropped) {
 				t.Errorf("got %q, dropped %q want %q, %q", got, r.Dropped, test.want, test.dropped)
 			}
-			if len(s.requests) != 2 || !strings.Contains(s.requests[1].User, `"length":73,"most":65,"over":8`) {
-				t.Errorf("got %d requests, the last %q want one with the exact counts", len(s.requests), s.requests[len(s.requests)-1].User)
+			if len(s.requests) != 2+len(test.dropped) || !strings.Contains(s.requests[1].User, `"length":73,"most":65,"over":8`) {
+				t.Errorf("got %d requests, the second %q want one with the exact counts", len(s.requests), s.requests[1].User)
 			}
 		})
 	}
 }
 
 // TestListsDropOverlongItems checks that an overlong text is dropped from a
-// list with enough others.
+// list with enough others, and that a list can be written as lines.
 func TestListsDropOverlongItems(t *testing.T) {
 	t.Parallel()
 	answer := `{"language":"xx invalid","variants":[{"angle":"a","call_to_action":"` + strings.Repeat("x", 26) + `","extra":1,"copy":{"search":{
-		"headlines":["One","Two","two","Three","` + strings.Repeat("x", 31) + `",""],"descriptions":["First.","Second.","Third.","Fourth.","Fifth."],"paths":["run fast","a/b"],"body":"no"},"sms":{"primary_text":"x"}}}]}`
+		"headlines":["One","Two","two","Three","` + strings.Repeat("x", 31) + `",""],"descriptions":["First.","Second.","Third.","Fourth.","Fifth."],"paths":"run fast\na/b","body":"no"},"sms":{"primary_text":"x"}}}]}`
 	s := &scriptedChat{answers: []scriptedAnswer{answerText(answer), answerText("{}")}}
 	r, err := newWriter(s).Write(t.Context(), &creative.Brief{Prompt: "p", Channels: []string{"search"}, Variants: 1, Language: "de"})
 	if err != nil {
@@ -322,18 +358,85 @@ func TestListsDropOverlongItems(t *testing.T) {
 
 func TestVariantsAreParsedSeparately(t *testing.T) {
 	t.Parallel()
-	answer := `{"variants":[{"copy":{"push":{"headlines":"not a list"}}},{"copy":{"push":{"headlines":["Head"],"primary_text":"Text"}}},{"copy":{}},7]}`
-	r, err := newWriter(&scriptedChat{answers: []scriptedAnswer{answerText(answer)}}).Write(t.Context(), pushBrief(5))
+	answer := `{"variants":[{"copy":{"push":{"headlines":"no text"}}},{"copy":{"push":{"headlines":["Head"],"primary_text":"Text"}}},{"copy":{}},7]}`
+	r, err := newWriter(&scriptedChat{answers: []scriptedAnswer{answerText(answer), answerText("no")}}).Write(t.Context(), pushBrief(5))
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := []string{
-		"variant 1: it cannot be read", "variant 3: push headlines has 0 usable texts, at least 1 are needed", "variant 4: it cannot be read",
+		"variant 1: push primary_text has 0 usable texts, at least 1 are needed", "variant 3: push headlines has 0 usable texts, at least 1 are needed", "variant 4: it is not a JSON object",
 		"variant 5: the model did not write it",
 	}
 	if len(r.Drafts) != 1 || !slices.Equal(r.Dropped, want) {
 		t.Errorf("got %d drafts, dropped %q want 1, %q", len(r.Drafts), r.Dropped, want)
 	}
+}
+
+// TestImperfectAnswers checks what is kept of answers that do not have the
+// requested form.
+func TestImperfectAnswers(t *testing.T) {
+	t.Parallel()
+	const first, second = `{"angle":"a","call_to_action":"Buy now","copy":{"push":{"headlines":["One"],"primary_text":"First."}}}`, `{"angle":"b","copy":{"push":{"headlines":["Two"],"primary_text":"Second."}}}`
+	const ends = "variant 2: the model's answer ends before it is complete"
+	for _, test := range []struct {
+		name, answer string
+		want         []string
+		dropped      []string
+		failure      string
+	}{
+		{"trailing commas", `{"language":"en","variants":[` + first + `,` + second + `,],}`, []string{"One", "Two"}, nil, ""},
+		{"wrapper", `{"answer":{"language":"en","variants":[` + first + `,` + second + `]}}`, []string{"One", "Two"}, nil, ""},
+		{"two wrappers", `{"type":"object","output":{"result":{"variants":[` + first + `,` + second + `]}}}`, []string{"One", "Two"}, nil, ""},
+		{"list alone", "Here you are [as asked]:\n[" + first + "," + second + "]", []string{"One", "Two"}, nil, ""},
+		{"list as text", `{"variants":` + quote(`[`+first+`,`+second+`]`) + `}`, []string{"One", "Two"}, nil, ""},
+		{"variant alone", first, []string{"One"}, []string{"variant 2: the model did not write it"}, ""},
+		{"variant instead of list", `{"variants":` + second + `}`, []string{"Two"}, []string{"variant 2: the model did not write it"}, ""},
+		{"text instead of list", `{"variants":[` + strings.ReplaceAll(first, `["One"]`, `"One"`) + `,` + strings.ReplaceAll(second, `"Second."`, `["Second."]`) + `]}`, []string{"One", "Two"}, nil, ""},
+		{"objects as items", `{"variants":[` + first + `,` + strings.ReplaceAll(second, `["Two"]`, `[{"text":"Two"},7]`) + `]}`, []string{"One", "Two"}, nil, ""},
+		{"end in the second", `{"language":"en","variants":[` + first + `,` + second[:40], []string{"One"}, []string{ends}, ""},
+		{"end in a wrapper", `{"answer":{"variants":[` + first + `,` + second[:len(second)-1], []string{"One"}, []string{ends}, ""},
+		{"end after all", `{"language":"en","variants":[` + first + `,` + second, []string{"One", "Two"}, nil, ""},
+		{"quote in the second", `{"variants":[` + first + `,` + strings.ReplaceAll(second, `Second.`, `The "best" one.`) + `]}`, []string{"One"}, []string{ends}, ""},
+		{"end in the first", `{"language":"en","variants":[` + first[:50], nil, nil, "variant 1: the model's answer ends before it is complete"},
+		{"end in a variant alone", first[:len(first)-1], nil, nil, "the model's answer ends before it is complete"},
+		{"other document", `{"thought":{"plan":"none"}}`, nil, nil, "its JSON has no variants"},
+		{"words", "I'm sorry, but I can't write this.", nil, nil, "it is words and not JSON"},
+		{"nothing", " \n", nil, nil, "it is empty"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			second := "no"
+			if test.failure != "" {
+				second = test.answer
+			}
+			r, err := newWriter(&scriptedChat{answers: []scriptedAnswer{answerText(test.answer), answerText(second)}}).Write(t.Context(), pushBrief(2))
+			if test.failure != "" {
+				if failureCode(err) != creative.FailAnswer || !strings.Contains(err.Error(), test.failure) {
+					t.Errorf("got %v want %q", err, test.failure)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, d := range r.Drafts {
+				got = append(got, d.ByChannel["push"].Headlines...)
+			}
+			if !slices.Equal(got, test.want) || !slices.Equal(r.Dropped, test.dropped) {
+				t.Errorf("got %q, dropped %q want %q, %q", got, r.Dropped, test.want, test.dropped)
+			}
+		})
+	}
+}
+
+// quote returns a JSON string.
+func quote(text string) string {
+	b, err := json.Marshal(text)
+	if err != nil {
+		panic(err)
+	}
+	return string(b)
 }
 
 func TestBriefFactsWin(t *testing.T) {

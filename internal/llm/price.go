@@ -1,10 +1,12 @@
 package llm
 
 import (
+	"errors"
 	"regexp"
 	"strings"
 
 	"fanfare/internal/creative"
+	"fanfare/internal/outbound"
 )
 
 // ListedPrice is a row of the price table.
@@ -92,7 +94,7 @@ func PriceOf(model string) (creative.ModelPrice, bool) {
 
 // callUsage returns the usage of one call. It prefers the model name in the
 // answer, because the requested name can be an alias or a deployment.
-func (w *Writer) callUsage(answered, asked string, input, output, images int64) creative.Usage {
+func (w *Writer) callUsage(answered, asked string, input, output, images int64, err error) creative.Usage {
 	u := creative.Usage{InputTokens: input, OutputTokens: output, Images: images, Calls: 1}
 	price, known := PriceOf(answered)
 	if !known {
@@ -101,12 +103,28 @@ func (w *Writer) callUsage(answered, asked string, input, output, images int64) 
 	if w.options.Price != nil {
 		price, known = *w.options.Price, true
 	}
-	// A call without tokens and pictures is free, even if the model has a
-	// price.
-	if known || input+output+images == 0 {
+	counted := input+output > 0
+	switch {
+	case !counted && !isAnswered(err):
+		// A call without an answer is free, even if the price is not known.
+		price, known = creative.ModelPrice{}, true
+	case !counted && price.InputMicros+price.OutputMicros > 0 && images*price.ImageMicros == 0:
+		// The server reports no usage.
+		known = false
+	}
+	if known {
 		const million = 1_000_000
 		cost := (input*price.InputMicros+output*price.OutputMicros+million-1)/million + images*price.ImageMicros
 		u.CostMicros = &cost
 	}
 	return u
+}
+
+// isAnswered reports whether a call got an answer that is billed, although it
+// may not be usable.
+func isAnswered(err error) bool {
+	if _, refused := errors.AsType[*outbound.StatusError](err); refused {
+		return false
+	}
+	return err == nil || errors.Is(err, ErrTruncated) || errors.Is(err, ErrRefused) || errors.Is(err, outbound.ErrMalformed)
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/url"
 	"strings"
 
@@ -49,13 +50,28 @@ func (r Request) inFormat(f Format) Request {
 }
 
 // briefRequest returns the request for all variants of a brief.
-func briefRequest(b *creative.Brief) Request {
+func briefRequest(b *creative.Brief) Request { return variantsRequest(b, b.Variants, "", nil) }
+
+// repairRequest returns the request for all variants of a brief after an answer
+// that cannot be used.
+func repairRequest(b *creative.Brief, problems []string) Request {
+	return variantsRequest(b, b.Variants, "An earlier answer could not be used, for the reasons in \"problems\". Avoid them.\n", map[string]any{"problems": problems})
+}
+
+// topUpRequest returns the request for further variants of a brief.
+func topUpRequest(b *creative.Brief, variants int, written []string) Request {
+	return variantsRequest(b, variants, "The variants in \"already_written\" exist. Write others, with other ideas.\n", map[string]any{"already_written": written})
+}
+
+// variantsRequest returns the request for some variants of a brief. note
+// explains the further members of the document.
+func variantsRequest(b *creative.Brief, variants int, note string, further map[string]any) Request {
 	var ask strings.Builder
 	noun := "variants"
-	if b.Variants == 1 {
+	if variants == 1 {
 		noun = "variant"
 	}
-	fmt.Fprintf(&ask, "Write exactly %d %s of the advertisement. Each has an \"angle\" (its idea in a few words), a \"call_to_action\" (the words on a button, at most %d characters) and the \"copy\" of every channel with this room:\n", b.Variants, noun, maxActionLength)
+	fmt.Fprintf(&ask, "Write exactly %d %s of the advertisement. Each has an \"angle\" (its idea in a few words), a \"call_to_action\" (the words on a button, at most %d characters) and the \"copy\" of every channel with this room:\n", variants, noun, maxActionLength)
 	room := 0
 	for _, channel := range b.Channels {
 		for _, l := range writtenFields(channel) {
@@ -63,7 +79,8 @@ func briefRequest(b *creative.Brief) Request {
 			room += l.MaxItems * cmp.Or(l.Soft, l.Hard)
 		}
 	}
-	ask.WriteString(dataBlock(map[string]any{
+	ask.WriteString(note)
+	document := map[string]any{
 		"prompt":         b.Prompt,
 		"must_not_say":   b.NegativePrompt,
 		"kind":           b.Type,
@@ -75,8 +92,10 @@ func briefRequest(b *creative.Brief) Request {
 		"call_to_action": b.CallToAction,
 		"landing_url":    b.LandingURL,
 		"style_examples": b.Examples,
-	}))
-	return Request{System: systemPrompt, User: ask.String(), Schema: briefSchema(b), MaxTokens: maxTokensFor(b.Variants * room), Seed: b.Seed}
+	}
+	maps.Copy(document, further)
+	ask.WriteString(dataBlock(document))
+	return Request{System: systemPrompt, User: ask.String(), Schema: briefSchema(b, variants), MaxTokens: maxTokensFor(variants * room), Seed: b.Seed}
 }
 
 // maxTokensFor returns the token limit for an answer of so many characters. A

@@ -1,40 +1,36 @@
 package llm
 
 import (
-	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"fanfare/internal/creative"
 	"fanfare/internal/creative/policy"
 )
 
-// errUnreadable is returned if an answer has no JSON object of the expected
-// shape.
-var errUnreadable = errors.New("the answer is not the asked JSON")
+// unreadableError is returned if an answer has no variants. It says why.
+type unreadableError struct{ why string }
+
+func (e *unreadableError) Error() string { return e.why }
 
 // maxActionLength is the longest label of a button, in characters.
 const maxActionLength = 25
 
-// reply is the answer to a brief. Variants are parsed separately, so that an
+// reply is the answer to a brief. Variants are read separately, so that an
 // invalid one does not affect the others.
 //
 // Choice: unknown members are ignored, because models without an enforced
 // schema often add an explanation.
 type reply struct {
-	Language string           `json:"language"`
-	Variants []jsontext.Value `json:"variants"`
-}
-
-type variant struct {
-	Angle        string                 `json:"angle"`
-	CallToAction string                 `json:"call_to_action"`
-	Copy         map[string]policy.Copy `json:"copy"`
+	language string
+	variants []any
+	// single says that the answer is one variant without a list.
+	single bool
+	// whole is false if the answer ends in the middle.
+	whole bool
 }
 
 // draft is a variant that is being processed, with its number for messages.
@@ -43,55 +39,104 @@ type draft struct {
 	creative.Draft
 	// problem is why the variant cannot be used, empty if it can.
 	problem string
+	// leaks says that the variant repeats the instructions of the model.
+	leaks bool
 }
 
 type parsedReply struct {
 	language string
-	channels []string
 	drafts   []*draft
 }
 
-// decodeFirstObject decodes the first JSON object in a text into v. The text
-// may have a code fence or words around the object.
-func decodeFirstObject(text string, v any) error {
-	// Several attempts, because words before the object can contain braces.
-	for range 5 {
-		start := strings.IndexByte(text, '{')
-		if start < 0 {
-			break
+// readText reads the JSON of an answer.
+func readText(text string) (*reply, error) {
+	var r *reply
+	_, whole, found := findJSON(text, func(v any) bool {
+		r = findVariants(v, 0)
+		return r != nil
+	})
+	switch {
+	case r != nil:
+		if r.whole = whole; r.single && !whole {
+			r.variants = nil
 		}
-		text = text[start:]
-		value, err := jsontext.NewDecoder(strings.NewReader(text)).ReadValue()
-		if err == nil {
-			if json.Unmarshal(value, v) != nil {
-				return errUnreadable
-			}
-			return nil
-		}
-		text = text[1:]
+		return r, nil
+	case found:
+		return nil, &unreadableError{"its JSON has no variants"}
+	case strings.TrimSpace(text) == "":
+		return nil, &unreadableError{"it is empty"}
 	}
-	return errUnreadable
+	return nil, &unreadableError{"it is words and not JSON"}
 }
 
-// readReply parses an answer. It keeps unusable variants with their problem and
-// ignores surplus ones.
-func readReply(text string, b *creative.Brief) (*parsedReply, error) {
-	var r reply
-	if err := decodeFirstObject(text, &r); err != nil {
+// findVariants returns the variants in the JSON of an answer, nil if it has
+// none. Models wrap the document in a member of any name, write the list
+// without the document, the list as text, or one variant without the list.
+func findVariants(v any, depth int) *reply {
+	const maxWrappers = 3
+	switch v := v.(type) {
+	case []any:
+		if len(v) > 0 && slices.ContainsFunc(v, isVariant) {
+			return &reply{variants: v}
+		}
+	case map[string]any:
+		if list, ok := v["variants"]; ok {
+			language, _ := v["language"].(string)
+			return &reply{language: language, variants: listOf(list)}
+		}
+		if isVariant(v) {
+			return &reply{variants: []any{v}, single: true}
+		}
+		if depth == maxWrappers {
+			return nil
+		}
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			if r := findVariants(v[name], depth+1); r != nil {
+				return r
+			}
+		}
+	}
+	return nil
+}
+
+func isVariant(v any) bool {
+	m, ok := v.(map[string]any)
+	return ok && m["copy"] != nil
+}
+
+// listOf returns a list that may be written as one item or as text.
+func listOf(v any) []any {
+	switch v := v.(type) {
+	case []any:
+		return v
+	case map[string]any:
+		return []any{v}
+	case string:
+		list, _, _ := findJSON(v, func(v any) bool { _, ok := v.([]any); return ok })
+		items, _ := list.([]any)
+		return items
+	}
+	return nil
+}
+
+// readReply reads an answer with so many variants. It keeps unusable variants
+// with their problem and ignores surplus ones.
+func readReply(text string, b *creative.Brief, variants int) (*parsedReply, error) {
+	r, err := readText(text)
+	if err != nil {
 		return nil, err
 	}
-	w := &parsedReply{language: languageOrReported(b.Language, r.Language), channels: b.Channels}
-	for i := range b.Variants {
-		d := &draft{number: i + 1}
+	w := &parsedReply{language: r.language}
+	for i := range variants {
+		d := &draft{}
 		w.drafts = append(w.drafts, d)
-		var v variant
 		switch {
-		case i >= len(r.Variants):
+		case i < len(r.variants):
+			d.copyVariant(r.variants[i], b)
+		case r.whole:
 			d.problem = "the model did not write it"
-		case json.Unmarshal(r.Variants[i], &v) != nil:
-			d.problem = "it cannot be read"
 		default:
-			d.copyFields(v, b)
+			d.problem = "the model's answer ends before it is complete"
 		}
 	}
 	return w, nil
@@ -108,21 +153,52 @@ func languageOrReported(asked, answered string) string {
 	return asked
 }
 
-// copyFields copies the requested fields of a variant as plain text.
-func (d *draft) copyFields(v variant, b *creative.Brief) {
-	d.Angle = truncate(dropForeignSentences(plainText(v.Angle, false), allowedDomains(b)), 80)
+// copyVariant copies the requested fields of a variant as plain text.
+func (d *draft) copyVariant(v any, b *creative.Brief) {
+	members, ok := v.(map[string]any)
+	if !ok {
+		d.problem = "it is not a JSON object"
+		return
+	}
+	angle, _ := members["angle"].(string)
+	action, _ := members["call_to_action"].(string)
+	d.Angle = truncate(dropForeignSentences(plainText(angle, false), allowedDomains(b)), 80)
 	d.CallToAction = b.CallToAction
-	if action := dropForeignSentences(plainText(v.CallToAction, false), allowedDomains(b)); d.CallToAction == "" && len([]rune(action)) <= maxActionLength {
+	if action = dropForeignSentences(plainText(action, false), allowedDomains(b)); d.CallToAction == "" && len([]rune(action)) <= maxActionLength {
 		d.CallToAction = action
 	}
+	channels, _ := members["copy"].(map[string]any)
 	d.ByChannel = map[string]policy.Copy{}
 	for _, channel := range b.Channels {
-		from, to := v.Copy[channel], policy.Copy{}
+		fields, _ := channels[channel].(map[string]any)
+		var to policy.Copy
 		for _, l := range policy.LimitsOf(channel) {
-			to.SetTexts(l.Field, d.usableTexts(l, from.Texts(l.Field), b))
+			to.SetTexts(l.Field, d.usableTexts(l, textsOf(fields[l.Field], l), b))
 		}
 		d.ByChannel[channel] = to
 	}
+}
+
+// textsOf returns the texts of a field. A list may be written as one text with
+// a line per item, and its items as objects with a member text.
+func textsOf(v any, l policy.Limit) (list []string) {
+	switch v := v.(type) {
+	case string:
+		if l.MaxItems > 1 {
+			return strings.Split(v, "\n")
+		}
+		return []string{v}
+	case []any:
+		for _, item := range v {
+			if m, ok := item.(map[string]any); ok {
+				item = m["text"]
+			}
+			if text, ok := item.(string); ok {
+				list = append(list, text)
+			}
+		}
+	}
+	return list
 }
 
 // usableTexts returns the usable items of one field.
@@ -140,7 +216,7 @@ func (d *draft) usableTexts(l policy.Limit, from []string, b *creative.Brief) []
 			text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == '/' }), "-")
 		}
 		if repeatsInstructions(text) {
-			d.problem = "it repeats our instructions"
+			d.problem, d.leaks = "it repeats our instructions", true
 		}
 		twice := slices.ContainsFunc(list, func(other string) bool { return strings.EqualFold(other, text) })
 		if text != "" && !twice && len(list) < l.MaxItems {
@@ -165,15 +241,19 @@ func truncate(s string, most int) string {
 	return strings.TrimSpace(string(r[:min(len(r), most)]))
 }
 
-// dropUnusable drops what still exceeds a limit: items of a list with enough
-// others, else the whole variant. dropped has one reason per missing variant.
-func (w *parsedReply) dropUnusable() (drafts []creative.Draft, dropped []string) {
-	for _, d := range w.drafts {
-		for _, channel := range w.channels {
-			if d.problem == "" {
-				d.applyLimits(channel)
-			}
+// applyAllLimits drops what still exceeds a limit: items of a list with enough
+// others, else the whole variant.
+func (d *draft) applyAllLimits(channels []string) {
+	for _, channel := range channels {
+		if d.problem == "" {
+			d.applyLimits(channel)
 		}
+	}
+}
+
+// splitUsable returns the usable drafts, and one reason per other one.
+func splitUsable(all []*draft) (drafts []creative.Draft, dropped []string) {
+	for _, d := range all {
 		if d.problem != "" {
 			dropped = append(dropped, fmt.Sprintf("variant %d: %s", d.number, d.problem))
 			continue

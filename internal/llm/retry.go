@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -104,6 +103,7 @@ func sleep(ctx context.Context, wait time.Duration) bool {
 // is not a failure of the provider and stays unchanged.
 func callFailure(ctx context.Context, err error) error {
 	status, answered := errors.AsType[*outbound.StatusError](err)
+	said, unreadable := errors.AsType[*unreadableError](err)
 	fail := func(code string, retryable bool, format string, args ...any) error {
 		return creative.Fail(code, retryable, format, args...).Because(err)
 	}
@@ -116,7 +116,9 @@ func callFailure(ctx context.Context, err error) error {
 		return fail(creative.FailRefused, false, "the provider refused the brief: reword it")
 	case errors.Is(err, ErrTruncated):
 		return fail(creative.FailAnswer, true, "the provider's answer was cut off: ask for fewer variants or channels")
-	case errors.Is(err, outbound.ErrMalformed), errors.Is(err, outbound.ErrTooLong), errors.Is(err, errUnreadable):
+	case unreadable:
+		return fail(creative.FailAnswer, true, "the provider's answer cannot be read: %s", said.why)
+	case errors.Is(err, outbound.ErrMalformed), errors.Is(err, outbound.ErrTooLong):
 		return fail(creative.FailAnswer, true, "the provider's answer cannot be read")
 	case errors.Is(err, outbound.ErrForbidden):
 		return fail(creative.FailProvider, false, "the provider's address may not be reached from this server")
@@ -160,24 +162,4 @@ func vendorMessage(body []byte) string {
 		return ""
 	}
 	return " (" + strings.TrimSpace(string(text[:min(len(text), 200)])) + ")"
-}
-
-// ClassifyRefusal wraps the error of a refused request: in ErrRefused if the
-// body has a content code, in ErrFormat if it names a parameter of the answer
-// format.
-func ClassifyRefusal(err error, content, format []string) error {
-	status, ok := errors.AsType[*outbound.StatusError](err)
-	if !ok || status.Status != http.StatusBadRequest && status.Status != http.StatusUnprocessableEntity {
-		return err
-	}
-	names := func(words []string) bool {
-		return slices.ContainsFunc(words, func(word string) bool { return bytes.Contains(status.Body, []byte(word)) })
-	}
-	switch {
-	case names(content):
-		return fmt.Errorf("%w: %w", ErrRefused, err)
-	case names(format):
-		return fmt.Errorf("%w: %w", ErrFormat, err)
-	}
-	return err
 }

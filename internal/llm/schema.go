@@ -33,10 +33,10 @@ func textSchema(description string) map[string]any {
 	return map[string]any{"type": "string", "description": description}
 }
 
-// briefSchema returns the schema of the answer to a brief. Lengths are only in
+// briefSchema returns the schema of an answer with so many variants. Lengths are only in
 // the descriptions, because servers ignore, reject or miscount maxLength; they
 // are checked afterwards.
-func briefSchema(b *creative.Brief) map[string]any {
+func briefSchema(b *creative.Brief, variants int) map[string]any {
 	channels := map[string]any{}
 	for _, channel := range b.Channels {
 		members := map[string]any{}
@@ -59,7 +59,7 @@ func briefSchema(b *creative.Brief) map[string]any {
 	})
 	return strictObject(map[string]any{
 		"language": textSchema("BCP 47 tag of the language that the copy is in"),
-		"variants": map[string]any{"type": "array", "items": variant, "minItems": b.Variants, "maxItems": b.Variants},
+		"variants": map[string]any{"type": "array", "items": variant, "minItems": variants, "maxItems": variants},
 	})
 }
 

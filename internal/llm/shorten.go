@@ -2,6 +2,8 @@ package llm
 
 import (
 	"context"
+	"fmt"
+	"strconv"
 
 	"fanfare/internal/creative"
 	"fanfare/internal/creative/policy"
@@ -46,33 +48,49 @@ func (l overlongText) setText(text string) {
 }
 
 // shortenTexts shortens texts that are too long: first the model does so, in
-// one request, then the Shortener of the options. Texts that are still too long
-// stay unchanged. If the request fails, the variants are kept.
-func (w *Writer) shortenTexts(ctx context.Context, b *creative.Brief, drafts []*draft, u *creative.Usage) {
+// one request if an extra call is left, then the Shortener of the options.
+// Texts that are still too long stay unchanged. If the request fails, the
+// variants are kept.
+func (g *writing) shortenTexts(ctx context.Context, drafts []*draft) {
+	b := g.brief
 	list := overlongTexts(b, drafts)
 	if len(list) == 0 {
 		return
 	}
-	if answer, err := w.completeInFormat(ctx, shortenRequest(b, list), u); err == nil {
-		var reply struct {
-			Texts []struct {
-				ID   int    `json:"id"`
-				Text string `json:"text"`
-			} `json:"texts"`
-		}
-		if decodeFirstObject(answer.Text, &reply) == nil {
-			for _, t := range reply.Texts {
-				if t.ID >= 0 && t.ID < len(list) {
-					list[t.ID].replaceIfFits(t.Text, b)
-				}
+	if g.extra > 0 {
+		g.extra--
+		// The texts so far are used even if the answer ends early.
+		answer, _ := g.w.complete(ctx, shortenRequest(b, list), g.usage)
+		for id, text := range readShortened(answer.Text) {
+			if id < len(list) {
+				list[id].replaceIfFits(text, b)
 			}
 		}
 	}
 	for _, l := range overlongTexts(b, drafts) {
-		if text, ok := w.options.Shorten(l.text, l.limit); ok && l.limit.Length(text) <= l.limit.Hard {
+		if text, ok := g.w.options.Shorten(l.text, l.limit); ok && l.limit.Length(text) <= l.limit.Hard {
 			l.setText(text)
 		}
 	}
+}
+
+// readShortened reads the texts of an answer by their id.
+func readShortened(answer string) map[int]string {
+	texts := map[int]string{}
+	findJSON(answer, func(v any) bool {
+		m, _ := v.(map[string]any)
+		list, ok := m["texts"].([]any)
+		for _, item := range list {
+			m, _ := item.(map[string]any)
+			text, isText := m["text"].(string)
+			id, err := strconv.ParseUint(fmt.Sprint(m["id"]), 10, 16)
+			if isText && err == nil {
+				texts[int(id)] = text
+			}
+		}
+		return ok
+	})
+	return texts
 }
 
 // replaceIfFits replaces the text if the new one is usable and fits.

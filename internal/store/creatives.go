@@ -31,7 +31,7 @@ func (db *DB) Creatives() *Creatives {
 
 var creativeTable = newRecords[creative.Creative](table{
 	name:   "creative",
-	shape:  1,
+	shape:  2,
 	hidden: archived,
 	columns: []column{
 		index("status", func(c *creative.Creative) any { return string(c.Status) }),
@@ -57,7 +57,7 @@ var creativeTable = newRecords[creative.Creative](table{
 
 var variantTable = newRecords[creative.Variant](table{
 	name:   "variant",
-	shape:  2,
+	shape:  3,
 	hidden: archived,
 	columns: []column{
 		index("status", func(v *creative.Variant) any { return string(v.Status) }),

@@ -119,7 +119,7 @@ test("texts are shown, never run", async () => {
     const ids = [];
     for (const text of list) {
       const c = await send("/console/v1/campaigns", { name: text, description: text, channels: ["search"], tags: [text.slice(0, 30).trim()], metadata: { note: text } });
-      const g = await send("/console/v1/creative/generate", { prompt: `Oat milk latte ${text}`, channels: ["search"] });
+      const g = await send("/console/v1/creative/generate", { prompt: text, brief: { product: "Oat milk latte", benefits: ["creamy", "hot or iced"] }, channels: ["search"] });
       const a = await send("/console/v1/audiences", { name: text, description: text, type: "targeting", definition: { countries: ["DE"], interests: [text.slice(0, 60)] } });
       ids.push(["/campaigns/", c.id], ["/creative/", g.id], ["/audiences/", a.id]);
     }

@@ -6,10 +6,10 @@ import { jsonSchemaOutputFormat } from '@anthropic-ai/sdk/helpers/json-schema';
 import { base, fault, intent } from './intent.mjs';
 
 const client = new Anthropic({ apiKey: 'sk-test', baseURL: base, maxRetries: 0 });
-const common = { model: intent.model, max_tokens: intent.max_tokens, system: intent.system, messages: [{ role: 'user', content: intent.user }] };
+const common = { model: intent.model, max_tokens: intent.max_tokens, system: intent.system, messages: [{ role: 'user', content: intent.user }], output_config: { effort: 'low' } };
 
 // The helper takes out of the schema what the API does not support.
-const strict = await client.messages.parse({ ...common, output_config: { format: jsonSchemaOutputFormat(intent.schema) } });
+const strict = await client.messages.parse({ ...common, output_config: { effort: 'low', format: jsonSchemaOutputFormat(intent.schema) } });
 assert.equal(strict.stop_reason, 'end_turn');
 assert.equal(strict.parsed_output.variants.length, intent.variants);
 assert.ok(strict.usage.input_tokens > 0 && strict.usage.output_tokens > 0);

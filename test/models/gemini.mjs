@@ -1,7 +1,7 @@
 // Google's own SDK against the sandbox. The first requests are those that our
 // client makes too, in the same order.
 import assert from 'node:assert/strict';
-import { ApiError, GoogleGenAI } from '@google/genai';
+import { ApiError, GoogleGenAI, ThinkingLevel } from '@google/genai';
 import { base, fault, intent, isPNG } from './intent.mjs';
 
 const client = new GoogleGenAI({ apiKey: 'sk-test', httpOptions: { baseUrl: base } });
@@ -12,14 +12,15 @@ const generate = (config, model = intent.model) =>
     config: { systemInstruction: intent.system, maxOutputTokens: intent.max_tokens, seed: intent.seed, ...config },
   });
 
-const strict = await generate({ responseMimeType: 'application/json', responseJsonSchema: intent.schema });
+const thinkingConfig = { thinkingLevel: ThinkingLevel.LOW };
+const strict = await generate({ thinkingConfig, responseMimeType: 'application/json', responseJsonSchema: intent.schema });
 assert.equal(JSON.parse(strict.text).variants.length, intent.variants);
 assert.equal(strict.candidates[0].finishReason, 'STOP');
 assert.equal(strict.modelVersion, intent.model);
 assert.ok(strict.usageMetadata.promptTokenCount > 0 && strict.usageMetadata.candidatesTokenCount > 0);
 
-await generate({ responseMimeType: 'application/json' });
-await generate({});
+await generate({ thinkingConfig, responseMimeType: 'application/json' });
+await generate({ thinkingConfig });
 
 const drawn = await client.models.generateContent({
   model: 'gemini-2.5-flash-image',

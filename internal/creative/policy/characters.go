@@ -94,6 +94,21 @@ const (
 	maxCapitalPercent, minLetters = 30, 10
 )
 
+// knownAcronyms are acronyms with at least minCapitals letters and a vowel.
+// Without a vowel, a word in capitals is always an acronym.
+var knownAcronyms = wordSet(`aarp abta adac afdb ahrefs aisi ajax amoled apis asic asics atms atol bacs bafa bipoc capex cefr ceos cfos cila ciso
+		cnas cpam cpap cpus ctos dalf datev dele delf detran dewalt dsgvo dvla ebay ebitda ecmo elster enem eori epdm esim faqs
+		fifa fpga gcse gmat gpus haccp hdmi hipaa hvac iaas iata iban ibex icao icms ielts ikea imss inps inss iots ipad iptu
+		ipv4 ipv6 irpf isbn isee issn istat json kpis lgbtqia lsat mcat mooc mvno nasa nasdaq nato nvme nyse oauth ocde oecd
+		ofsted okrs oled opec opex osha paas paye pymes qled rais renfe rfid roas rodo rohs saas saml scada seos sepa siret spid
+		ssid stem suvs toefl tuev uefa unesco unicef urssaf usbs usda vies voip wifi wlan yaml`)
+
+// isAcronym reports whether a word in capitals is an acronym.
+func isAcronym(word string) bool {
+	word = foldText(word)
+	return knownAcronyms[word] || !strings.ContainsAny(word, "aeiouy")
+}
+
 // capitalizedWords returns the words in capitals.
 func (p *parsedText) capitalizedWords() []span {
 	var list []span
@@ -131,7 +146,8 @@ func findCapitals(p *parsedText, f *sourceIndex) []span {
 	for _, s := range findRuns(1, isWordRune)(p, nil) {
 		n, _ := countCapitals(p.runes[s.start:s.end])
 		_, inner := countCapitals(p.runes[s.start+1 : s.end])
-		if inner < minCapitals-1 || !f.capitals[p.slice(s.start, s.end)] {
+		word := p.slice(s.start, s.end)
+		if inner < minCapitals-1 || !f.capitals[word] && (inner != n-1 || !isAcronym(word)) {
 			letters, upper = letters+n, upper+inner
 		}
 	}
@@ -140,7 +156,7 @@ func findCapitals(p *parsedText, f *sourceIndex) []span {
 	}
 	var list []span
 	for _, s := range p.capitalizedWords() {
-		if !f.capitals[p.slice(s.start, s.end)] {
+		if word := p.slice(s.start, s.end); !f.capitals[word] && !isAcronym(word) {
 			list = append(list, s)
 		}
 	}

@@ -13,6 +13,9 @@ type Copy struct {
 	Subject      *string  `json:"subject"`
 	Preheader    *string  `json:"preheader"`
 	Body         *string  `json:"body"`
+	// HTML is the body of an email as HTML. It is made of Body and is no text of
+	// its own.
+	HTML         *string  `json:"html"`
 	Script       *string  `json:"script"`
 	BusinessName *string  `json:"business_name"`
 	Paths        []string `json:"paths"`

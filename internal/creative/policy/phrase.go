@@ -26,6 +26,7 @@ type span struct {
 //	<class>  is any entry of a word class
 //	<n>      is a number
 //	~        is up to four words such as "some", "high", "quality"
+//	*        is up to three words of the sentence
 //	^ and ;  are the start and the end of a sentence
 //	. ? % #  are literal
 //
@@ -44,8 +45,8 @@ type phrase struct {
 }
 
 type element struct {
-	words                                                           [][]string
-	number, fillers, sentenceStart, sentenceEnd, optional, variable bool
+	words                                                                     [][]string
+	number, fillers, anyWords, sentenceStart, sentenceEnd, optional, variable bool
 }
 
 // newPhrasebook returns a phrasebook.
@@ -88,6 +89,8 @@ func newElement(word string) element {
 	switch word {
 	case "~":
 		return element{fillers: true}
+	case "*":
+		return element{anyWords: true}
 	case "^":
 		return element{sentenceStart: true}
 	case ";":
@@ -108,9 +111,11 @@ func newElement(word string) element {
 			list = append(list, strings.ReplaceAll(alternative, "_", " "))
 			continue
 		}
-		class, known := wordClasses[strings.TrimSuffix(name, ">")]
-		if !known {
-			class, known = promiseClasses[strings.TrimSuffix(name, ">")]
+		class, known := "", false
+		for _, classes := range []map[string]string{wordClasses, promiseClasses, europeanClasses} {
+			if class, known = classes[strings.TrimSuffix(name, ">")]; known {
+				break
+			}
 		}
 		if !known {
 			panic(fmt.Sprintf("phrase element %s: there is no such word class", word))
@@ -158,7 +163,24 @@ func (b *phrasebook) find(p *parsedText) []span {
 	return found
 }
 
-const maxFillers = 4
+// maxFillers and maxAnyWords are the maximum numbers of words that ~ and * match.
+const (
+	maxFillers  = 4
+	maxAnyWords = 3
+)
+
+// matchBetween matches elements after as few tokens between as possible.
+func matchBetween(tokens []token, i int, elements []element, most int, between func(token) bool) (end int, vars string, ok bool) {
+	for n := 0; n <= most; n++ {
+		if end, vars, ok = matchPhrase(tokens, i+n, elements); ok {
+			return end, vars, true
+		}
+		if i+n >= len(tokens) || !between(tokens[i+n]) {
+			break
+		}
+	}
+	return 0, "", false
+}
 
 // matchPhrase matches elements from token i on. It returns the index after them
 // and the values of the variable elements.
@@ -179,15 +201,9 @@ func matchPhrase(tokens []token, i int, elements []element) (end int, vars strin
 		}
 		return matchPhrase(tokens, i, rest)
 	case e.fillers:
-		for n := 0; n <= maxFillers; n++ {
-			if end, vars, ok = matchPhrase(tokens, i+n, rest); ok {
-				return end, vars, true
-			}
-			if i+n >= len(tokens) || !fillerWords[tokens[i+n].text] {
-				break
-			}
-		}
-		return 0, "", false
+		return matchBetween(tokens, i, rest, maxFillers, func(x token) bool { return fillerWords[x.text] })
+	case e.anyWords:
+		return matchBetween(tokens, i, rest, maxAnyWords, func(x token) bool { return !endsSentence(x) })
 	}
 	for n := range e.lengths(tokens[min(i, len(tokens)):]) {
 		if end, vars, ok = matchPhrase(tokens, i+n, rest); ok {

@@ -127,7 +127,7 @@ func (f *sourceIndex) review(l Limit, index int, text string) []Finding {
 		count := 0
 		for _, s := range r.find(p, f) {
 			severity := cmp.Or(s.severity, severity)
-			if r.ifStated != "" && f.claims[r.id+s.claim] {
+			if severity != Pass && r.ifStated != "" && f.claims[r.id+s.claim] {
 				severity = r.ifStated
 			}
 			if severity == Pass {
@@ -196,8 +196,9 @@ func (r *rule) severityIn(channel, field string) string {
 
 // RefusePrompt reports whether a prompt asks for prohibited content that no ad
 // platform accepts. The reason names the category and the words. It covers
-// English. Words alone are not enough: the prompt must offer or request the
-// content.
+// English best, and drugs, weapons, counterfeits and forged documents in five
+// other languages. Words alone are not enough: the prompt must offer or request
+// the content.
 func RefusePrompt(prompt string) (reason string, refused bool) {
 	p := parseText(prompt)
 	for _, s := range findProhibited(p, nil) {
@@ -209,7 +210,7 @@ func RefusePrompt(prompt string) (reason string, refused bool) {
 // findProhibited finds prohibited content. The claim is the category.
 func findProhibited(p *parsedText, _ *sourceIndex) []span {
 	var list []span
-	for _, c := range prohibitedCategories {
+	for _, c := range slices.Concat(prohibitedCategories, europeanProhibited) {
 		for _, s := range c.phrases.find(p) {
 			if !isNegated(p, s) {
 				s.claim = c.name

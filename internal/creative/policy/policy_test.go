@@ -119,6 +119,18 @@ func TestReviewRules(t *testing.T) {
 		{"attribute of work", nil, "social", "headlines", "You’re a union member", []string{"personal_attribute block [You’re a union member]"}},
 		{"no attribute", nil, "social", "primary_text", "Are you Black Friday ready? As a Muslim-owned shop we are. Gay bars near you, run your race.", nil},
 
+		{"rival in English", nil, "social", "primary_text", "Cheaper than at Tesco. Better sleep than last winter. As soon as Monday. More than Excel.", []string{"comparative_claim warn [Cheaper than at Tesco]"}},
+		{"rival among nouns", nil, "social", "primary_text", "Besser als IKEA. Günstiger als Miete.", []string{"comparative_claim warn [Besser als IKEA]"}},
+		{"rival in a title", nil, "social", "primary_text", "Brighter Lamps Than Sunny Mornings", nil},
+		{"wage in a job", nil, "social", "primary_text", "Drivers wanted. Earn £900 a week", nil},
+		{"wage of a scheme", nil, "social", "primary_text", "No job? Earn £900 a week from home", []string{"financial_claim block [Earn £900 a week]"}},
+		{"fake reply in an ad", nil, "social", "headlines", "Re: your order", []string{"fake_message block [Re:]"}},
+		{"fake reply in an email", nil, "email", "subject", "Re: your order", []string{"fake_message warn [Re:]"}},
+		{"restricted", nil, "social", "primary_text", "Online casino with bonus", []string{"restricted_product warn [Online casino]"}},
+		{"weapon in Spanish", nil, "social", "primary_text", "Compra pistolas sin licencia", []string{"prohibited_content block [Compra pistolas]"}},
+		{"tool in Spanish", nil, "social", "primary_text", "Compra pistolas de silicona", nil},
+		{"acronyms", nil, "social", "primary_text", "HVAC, HDMI and GDPR, but FREE", []string{"excess_capitals warn [FREE]"}},
+
 		{"platform", brief("sold on Etsy"), "social", "primary_text", "On Etsy and Instagram's feed", []string{"platform_name warn [Instagram]"}},
 		{"exclamation in search", nil, "search", "headlines", "Fresh coffee!", []string{"exclamation_mark block [!]"}},
 		{"exclamation in display", nil, "display", "long_headline", "Fresh coffee!", []string{"exclamation_mark warn [!]"}},

@@ -12,6 +12,7 @@ var negatingWords = newPhrasebook(`
 	quit|quitting|avoid|never|don't|ban|banning|detect|detects|detecting|expose|exposing|remove|removes|removing
 	victims|survivors|survivor|victim|protect|protects|protecting|protection|recover|recovering|recovery|rehab|addicted
 	history|documentary|museum|novel|film|movie
+	gegen|stoppt|contre|contra|contro|lutter|combattre|combatir|combater|prävention|prévention|prevención|prevenzione|prevenção
 `).unless(`
 	one stop
 	don't miss|wait|hesitate|worry
@@ -20,11 +21,12 @@ var negatingWords = newPhrasebook(`
 
 // prohibitedCategories are the prohibited categories, most serious first. A
 // phrase names both the content and that it is offered, requested or praised.
-// Similar harmless phrases are explicit exceptions.
+// Similar harmless phrases are explicit exceptions. These phrases are English;
+// europeanProhibited has those of five other languages.
 //
 // Choice: cannabis, alcohol, gambling, airsoft and sugar dating are not
 // included. They are legal in some places and some platforms accept them, so
-// the platforms decide.
+// the platforms decide; restrictedProducts warns of some.
 var prohibitedCategories = []prohibitedCategory{
 	{"sexual content with children", newPhrasebook(`
 		<child> porn|porno|pornography|erotica|nudes|nude|sex|xxx|escorts|escort|prostitutes|strippers|sexting|camgirls
@@ -66,6 +68,7 @@ var prohibitedCategories = []prohibitedCategory{
 	{"illegal drugs", newPhrasebook(`
 		get|score|snort|smoke|inject|<offer> ~ <drug>
 		<drug> ~ <sale>
+		<drug> to_your_door|by_mail|in_the_mail
 		<drug> <n> $|€|£|g|gram|grams|per
 		<drug> $|€|£ <n>
 		cheap|cheapest|pure|uncut|premium|affordable|discount|wholesale|bulk|discreet|high_grade <drug>
@@ -73,7 +76,7 @@ var prohibitedCategories = []prohibitedCategory{
 		how to cook|make|synthesize|produce ~ <drug>
 		my|our <drug> business|lab|operation|brand
 		dark_web|darknet|darkweb drug|drugs market|marketplace|shop|vendor
-		<medicine> ~ without_prescription|without_a_prescription|no_prescription|no_rx|illegally
+		<medicine> ~ online? without_prescription|without_a_prescription|no_prescription|no_rx|illegally
 	`).unless(`
 		<drug> addiction|addicts|addict|rehab|recovery|detox|abuse|overdose|withdrawal|awareness|crisis|epidemic|prevention|use_disorder
 		<drug> test|tests|testing|strips|therapy|treatment|clinic|infusion|infusions|research
@@ -86,6 +89,7 @@ var prohibitedCategories = []prohibitedCategory{
 		how to make|build|construct|assemble ~ <weapon>|bomb|explosive_device|molotov
 		bomb making kit|kits|guide|instructions|course|manual|materials
 		ghost gun|guns kit|kits
+		<weapon> * shipped|delivered|no_license|no_permit|no_paperwork|without_permit|without_id|no_id|no_questions_asked
 		illegal arms|weapons
 	`).unless(`
 		water|glue|nail|nerf|massage|heat|spray|staple|toy|caulk|caulking|tattoo|squirt|paintball|airsoft|air|price|bb|bubble <weapon>
@@ -115,7 +119,13 @@ var prohibitedCategories = []prohibitedCategory{
 	`)},
 	{"forged documents or fraud", newPhrasebook(`
 		fake|forged|counterfeit|falsified|novelty|bogus ~ <document>
-		counterfeit|fake|knockoff|bootleg|replica ~ <brand>
+		counterfeit|fake|knockoff|bootleg|replica|replicas ~ of? <brand>
+		<brand> ~ replica|replicas|knockoffs|fakes|counterfeits|dupes|clones|copies|super_clone|super_clones
+		counterfeit|fake|knockoff|replica|replicas|copies|clones|imitation * <brand>
+		designer|branded ~ replicas|copies|knockoffs|fakes|clones
+		mirror|aaa|1 quality|copy|grade|copies * <brand>|designer|bags|watches
+		identical|indistinguishable to|from|with ~ real|original|genuine|authentic|<brand>
+		buy|order ~ real? ~ degree|diploma|driving_licence|driver_license|reviews|followers|likes ~ without|online|now|no|today
 		<offer> ~ fake ~ reviews|review|followers|accounts|invoices|pay_stubs|paystubs
 		stolen|cloned|hacked|skimmed ~ <stolen> ~ <sale>
 		<offer> ~ stolen|cloned|hacked|skimmed ~ <stolen>

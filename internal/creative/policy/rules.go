@@ -51,6 +51,35 @@ var rules = []rule{
 		message: "“{text}” promises money or credit. Platforms refuse it; state the terms instead.",
 	},
 	{
+		id: "financial_claim", scopes: blockEverywhere, ifStated: Warn, find: findWageClaims,
+		message: "“{text}” promises money or credit. Platforms refuse it; state the terms instead.",
+	},
+	{
+		id: "unproven_superlative", scopes: warnEverywhere, ifStated: Pass, find: europeanSuperlatives.findIn,
+		message: "“{text}” needs proof that the brief does not give. Name a fact instead.",
+	},
+	{
+		id: "absolute_claim", scopes: warnEverywhere, ifStated: Pass, find: europeanAbsolutes.findIn,
+		message: "“{text}” promises without limits what the brief does not. Say what exactly is offered.",
+	},
+	{
+		id: "comparative_claim", scopes: warnEverywhere, find: findComparisons,
+		message: "“{text}” compares with a named competitor. Platforms may refuse it without proof on the landing page; say what the product does instead.",
+	},
+	{
+		id: "clickbait", scopes: warnEverywhere, find: clickbait.findIn,
+		message: "“{text}” lures without saying what is offered. Name the product and what it does.",
+	},
+	{
+		// Choice: an email or a text message can be the notice that it looks like.
+		id: "fake_message", scopes: []scope{{"email", "", Warn}, {"sms", "", Warn}, {"", "", Block}}, find: findFakeMessages,
+		message: "“{text}” looks like a reply, a notice or a warning that the reader did not get. Write what the ad offers.",
+	},
+	{
+		id: "restricted_product", scopes: warnEverywhere, find: restrictedProducts.findIn,
+		message: "Platforms accept “{text}” only with a permit, or only in some countries. Check the platform's policy first.",
+	},
+	{
 		id: "unproven_superlative", language: "en", scopes: warnEverywhere, ifStated: Pass, find: superlatives.findIn,
 		message: "“{text}” needs proof that the brief does not give. Name a fact instead.",
 	},
@@ -64,6 +93,10 @@ var rules = []rule{
 	},
 	{
 		id: "personal_attribute", language: "en", scopes: []scope{{"social", "", Block}, {"", "", Warn}}, find: personalAttributes.findIn,
+		message: "“{text}” says or implies something private about the reader. Speak of the product instead.",
+	},
+	{
+		id: "personal_attribute", scopes: []scope{{"social", "", Block}, {"", "", Warn}}, find: europeanAttributes.findIn,
 		message: "“{text}” says or implies something private about the reader. Speak of the product instead.",
 	},
 	{

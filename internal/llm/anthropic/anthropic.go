@@ -59,7 +59,9 @@ type message struct {
 }
 
 type outputConfig struct {
-	Format outputFormat `json:"format"`
+	Format *outputFormat `json:"format,omitzero"`
+	// Effort is how much the model thinks.
+	Effort string `json:"effort,omitzero"`
 }
 
 type outputFormat struct {
@@ -97,25 +99,36 @@ var formatParameters = []string{"output_config", "output_format", "json_schema",
 // Complete implements llm.Chat.
 func (c *Client) Complete(ctx context.Context, r llm.Request) (llm.Answer, error) {
 	in := request{Model: c.model, MaxTokens: r.MaxTokens, System: r.System, Messages: []message{{"user", r.User}}}
+	var sent []string
+	config := &outputConfig{}
+	if r.Sends("effort") && r.Sends("output_config") {
+		// Choice: ad copy needs little thought, and thinking is slow and billed.
+		// Models that do not think refuse the parameter.
+		sent, config.Effort = append(sent, "effort"), "low"
+		if r.Format != llm.FormatSchema {
+			// Without a format, a refusal of the whole member is about the effort.
+			sent = append(sent, "output_config")
+		}
+	}
 	switch r.Format {
 	case llm.FormatSchema:
-		in.OutputConfig = &outputConfig{outputFormat{"json_schema", dropUnsupportedCounts(r.Schema)}}
+		config.Format = &outputFormat{"json_schema", dropUnsupportedCounts(r.Schema)}
 	case llm.FormatJSON:
 		in.Tools = []toolParam{{answerTool, "Hands in the answer.", r.Schema}}
 		in.ToolChoice = &toolChoice{"tool", answerTool}
 	case llm.FormatText:
 	}
+	if *config != (outputConfig{}) {
+		in.OutputConfig = config
+	}
 	header := http.Header{"X-Api-Key": {c.key.Reveal()}, "Anthropic-Version": {apiVersion}}
 	var out answer
 	if err := c.http.Post(ctx, c.base.JoinPath("v1", "messages").String(), header, in, &out); err != nil {
-		return llm.Answer{}, llm.ClassifyRefusal(err, nil, formatParameters)
+		return llm.Answer{}, llm.ClassifyRefusal(err, nil, formatParameters, sent)
 	}
 	a := llm.Answer{Model: out.Model, InputTokens: out.Usage.InputTokens, OutputTokens: out.Usage.OutputTokens}
-	switch out.StopReason {
-	case "refusal":
+	if out.StopReason == "refusal" {
 		return a, llm.ErrRefused
-	case "max_tokens", "model_context_window_exceeded":
-		return a, llm.ErrTruncated
 	}
 	for _, block := range out.Content {
 		switch block.Type {
@@ -125,7 +138,10 @@ func (c *Client) Complete(ctx context.Context, r llm.Request) (llm.Answer, error
 			a.Text += string(block.Input)
 		}
 	}
-	if a.Text == "" {
+	switch {
+	case out.StopReason == "max_tokens" || out.StopReason == "model_context_window_exceeded":
+		return a, llm.ErrTruncated
+	case a.Text == "":
 		return a, fmt.Errorf("%w: it has no text", outbound.ErrMalformed)
 	}
 	return a, nil

@@ -59,13 +59,18 @@ type imageConfig struct {
 	AspectRatio string `json:"aspectRatio"`
 }
 
+type thinkingConfig struct {
+	ThinkingLevel string `json:"thinkingLevel"`
+}
+
 type generationConfig struct {
-	MaxOutputTokens    int            `json:"maxOutputTokens,omitzero"`
-	ResponseMIMEType   string         `json:"responseMimeType,omitzero"`
-	ResponseJSONSchema map[string]any `json:"responseJsonSchema,omitzero"`
-	ResponseModalities []string       `json:"responseModalities,omitzero"`
-	ImageConfig        *imageConfig   `json:"imageConfig,omitzero"`
-	Seed               int64          `json:"seed,omitzero"`
+	MaxOutputTokens    int             `json:"maxOutputTokens,omitzero"`
+	ResponseMIMEType   string          `json:"responseMimeType,omitzero"`
+	ResponseJSONSchema map[string]any  `json:"responseJsonSchema,omitzero"`
+	ResponseModalities []string        `json:"responseModalities,omitzero"`
+	ImageConfig        *imageConfig    `json:"imageConfig,omitzero"`
+	Seed               int64           `json:"seed,omitzero"`
+	ThinkingConfig     *thinkingConfig `json:"thinkingConfig,omitzero"`
 }
 
 type request struct {
@@ -97,7 +102,7 @@ func (c *Client) Complete(ctx context.Context, r llm.Request) (llm.Answer, error
 	in := request{
 		SystemInstruction: &content{Parts: []part{{Text: r.System}}},
 		Contents:          []content{{Role: "user", Parts: []part{{Text: r.User}}}},
-		GenerationConfig:  generationConfig{MaxOutputTokens: r.MaxTokens, Seed: r.Seed & math.MaxInt32},
+		GenerationConfig:  generationConfig{MaxOutputTokens: r.MaxTokens},
 	}
 	switch r.Format {
 	case llm.FormatSchema:
@@ -106,17 +111,23 @@ func (c *Client) Complete(ctx context.Context, r llm.Request) (llm.Answer, error
 		in.GenerationConfig.ResponseMIMEType = "application/json"
 	case llm.FormatText:
 	}
-	out, parts, err := c.generate(ctx, c.model, in)
-	a := llm.Answer{Model: out.ModelVersion, InputTokens: out.UsageMetadata.PromptTokenCount, OutputTokens: out.outputTokens()}
-	if err != nil {
-		return a, err
+	var sent []string
+	if seed := r.Seed & math.MaxInt32; seed != 0 && r.Sends("seed") {
+		sent, in.GenerationConfig.Seed = append(sent, "seed"), seed
 	}
+	if r.Sends("thinking") {
+		// Choice: ad copy needs little thought, and thinking is slow and billed.
+		// Models before Gemini 3 refuse the parameter.
+		sent, in.GenerationConfig.ThinkingConfig = append(sent, "thinking"), &thinkingConfig{"LOW"}
+	}
+	out, parts, err := c.generate(ctx, c.model, in, sent...)
+	a := llm.Answer{Model: out.ModelVersion, InputTokens: out.UsageMetadata.PromptTokenCount, OutputTokens: out.outputTokens()}
 	for _, p := range parts {
 		if !p.Thought {
 			a.Text += p.Text
 		}
 	}
-	return a, nil
+	return a, err
 }
 
 // Draw implements llm.Painter.
@@ -142,12 +153,13 @@ func (c *Client) Draw(ctx context.Context, prompt string, width, height int) (ll
 	return img, fmt.Errorf("%w: it has no picture", outbound.ErrMalformed)
 }
 
-// generate sends a request and returns the parts of the first candidate.
-func (c *Client) generate(ctx context.Context, name string, in request) (out answer, parts []part, err error) {
+// generate sends a request and returns the parts of the first candidate, also
+// with ErrTruncated. sent are the optional parameters of the request.
+func (c *Client) generate(ctx context.Context, name string, in request, sent ...string) (out answer, parts []part, err error) {
 	name = url.PathEscape(strings.TrimPrefix(name, "models/"))
 	to := c.base.JoinPath("v1beta", "models", name+":generateContent").String()
 	if err := c.http.Post(ctx, to, http.Header{"X-Goog-Api-Key": {c.key.Reveal()}}, in, &out); err != nil {
-		return out, nil, llm.ClassifyRefusal(normalizeRefusal(err), nil, formatParameters)
+		return out, nil, llm.ClassifyRefusal(normalizeRefusal(err), nil, formatParameters, sent)
 	}
 	if out.PromptFeedback.BlockReason != "" {
 		return out, nil, llm.ErrRefused
@@ -159,7 +171,7 @@ func (c *Client) generate(ctx context.Context, name string, in request) (out ans
 	case "STOP", "", "FINISH_REASON_UNSPECIFIED":
 		return out, out.Candidates[0].Content.Parts, nil
 	case "MAX_TOKENS":
-		return out, nil, llm.ErrTruncated
+		return out, out.Candidates[0].Content.Parts, llm.ErrTruncated
 	case "OTHER", "MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "NO_IMAGE", "IMAGE_OTHER":
 		return out, nil, fmt.Errorf("%w: the model stopped", outbound.ErrMalformed)
 	}

@@ -9,7 +9,12 @@ import (
 	"math"
 	"net/http"
 	"net/url"
+	"regexp"
+	"slices"
 	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"fanfare/internal/llm"
 	"fanfare/internal/outbound"
@@ -63,6 +68,7 @@ type chatRequest struct {
 	MaxTokens           int             `json:"max_tokens,omitzero"`
 	MaxCompletionTokens int             `json:"max_completion_tokens,omitzero"`
 	Seed                int64           `json:"seed,omitzero"`
+	ReasoningEffort     string          `json:"reasoning_effort,omitzero"`
 }
 
 type chatAnswer struct {
@@ -70,8 +76,8 @@ type chatAnswer struct {
 	Choices []struct {
 		FinishReason string `json:"finish_reason"`
 		Message      struct {
-			Content string `json:"content"`
-			Refusal string `json:"refusal"`
+			Content textContent `json:"content"`
+			Refusal string      `json:"refusal"`
 		} `json:"message"`
 	} `json:"choices"`
 	Usage struct {
@@ -80,26 +86,68 @@ type chatAnswer struct {
 	} `json:"usage"`
 }
 
+// textContent is text, or a list of parts as some gateways return it.
+type textContent string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (t *textContent) UnmarshalJSON(b []byte) error {
+	if jsontext.Value(b).Kind() != '[' {
+		return json.Unmarshal(b, (*string)(t))
+	}
+	var parts []struct {
+		Type string `json:"type"`
+		Text string `json:"text"`
+	}
+	if err := json.Unmarshal(b, &parts); err != nil {
+		return err
+	}
+	for _, p := range parts {
+		if p.Type == "text" || p.Type == "output_text" {
+			*t += textContent(p.Text)
+		}
+	}
+	return nil
+}
+
 var (
 	// contentCodes are the error codes of refused content.
 	contentCodes = []string{`"content_filter"`, `"content_policy_violation"`, `"moderation_blocked"`}
 	formatWords  = []string{"response_format", "json_schema", "json_object", "structured output"}
 )
 
+// reasoningModel matches the models that think before they answer: gpt-5 and
+// later, gpt-oss, o3. Other servers ignore the effort, or refuse it.
+//
+// Choice: ad copy needs little thought, and thinking is slow and billed.
+var reasoningModel = regexp.MustCompile(`(^|/)(gpt-([5-9]|\d\d|oss)|o\d)`)
+
 // Complete implements llm.Chat.
 func (c *Client) Complete(ctx context.Context, r llm.Request) (llm.Answer, error) {
 	in := chatRequest{
 		Model:    c.model,
 		Messages: []message{{"system", r.System}, {"user", r.User}},
-		// Some servers store the seed in 32 bits.
-		Seed: r.Seed & math.MaxInt32,
 	}
-	// OpenAI's newer models reject the old name, other servers may not support
-	// the new one.
+	var sent []string
+	// OpenAI's newer models refuse the old name of the limit, other servers may
+	// not support the new one.
+	limits := []string{"max_tokens", "max_completion_tokens"}
 	if c.isAzure() || c.base.Hostname() == "api.openai.com" {
-		in.MaxCompletionTokens = r.MaxTokens
-	} else {
-		in.MaxTokens = r.MaxTokens
+		slices.Reverse(limits)
+	}
+	if i := slices.IndexFunc(limits, r.Sends); i >= 0 {
+		sent = append(sent, limits[i])
+		if limits[i] == "max_tokens" {
+			in.MaxTokens = r.MaxTokens
+		} else {
+			in.MaxCompletionTokens = r.MaxTokens
+		}
+	}
+	// Some servers store the seed in 32 bits.
+	if seed := r.Seed & math.MaxInt32; seed != 0 && r.Sends("seed") {
+		sent, in.Seed = append(sent, "seed"), seed
+	}
+	if reasoningModel.MatchString(c.model) && r.Sends("reasoning_effort") {
+		sent, in.ReasoningEffort = append(sent, "reasoning_effort"), "low"
 	}
 	switch r.Format {
 	case llm.FormatSchema:
@@ -110,20 +158,20 @@ func (c *Client) Complete(ctx context.Context, r llm.Request) (llm.Answer, error
 	}
 	var out chatAnswer
 	if err := c.http.Post(ctx, c.endpoint("chat", "completions"), c.header(), in, &out); err != nil {
-		return llm.Answer{}, llm.ClassifyRefusal(err, contentCodes, formatWords)
+		return llm.Answer{}, llm.ClassifyRefusal(err, contentCodes, formatWords, sent)
 	}
 	answer := llm.Answer{Model: out.Model, InputTokens: out.Usage.PromptTokens, OutputTokens: out.Usage.CompletionTokens}
 	if len(out.Choices) == 0 {
 		return answer, fmt.Errorf("%w: it has no choices", outbound.ErrMalformed)
 	}
 	choice := out.Choices[0]
-	switch {
-	case choice.Message.Refusal != "" || choice.FinishReason == "content_filter":
+	if choice.Message.Refusal != "" || choice.FinishReason == "content_filter" {
 		return answer, llm.ErrRefused
-	case choice.FinishReason == "length":
+	}
+	answer.Text = stripThinking(string(choice.Message.Content))
+	if choice.FinishReason == "length" {
 		return answer, llm.ErrTruncated
 	}
-	answer.Text = stripThinking(choice.Message.Content)
 	return answer, nil
 }
 
@@ -163,7 +211,7 @@ func (c *Client) Draw(ctx context.Context, prompt string, width, height int) (ll
 	}
 	var out imageAnswer
 	if err := c.http.Post(ctx, c.endpoint("images", "generations"), c.header(), in, &out); err != nil {
-		return llm.Image{}, llm.ClassifyRefusal(err, contentCodes, nil)
+		return llm.Image{}, llm.ClassifyRefusal(err, contentCodes, nil, nil)
 	}
 	img := llm.Image{Model: c.imageModel, InputTokens: out.Usage.InputTokens, OutputTokens: out.Usage.OutputTokens}
 	if len(out.Data) == 0 || len(out.Data[0].B64JSON) == 0 {

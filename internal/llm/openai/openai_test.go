@@ -1,15 +1,21 @@
 package openai
 
 import (
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
 
+	"fanfare/internal/llm"
 	"fanfare/internal/outbound"
 	"fanfare/internal/secret"
 )
 
 func TestKeyHeader(t *testing.T) {
 	t.Parallel()
-	http, err := outbound.New(outbound.Options{})
+	client, err := outbound.New(outbound.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -21,7 +27,7 @@ func TestKeyHeader(t *testing.T) {
 		{"https://azure.com.example/v1", "k", "Api-Key", ""},
 		{"http://localhost:11434/v1", "", "Authorization", ""},
 	} {
-		c, err := New(http, test.base, "m", "", secret.New(test.key))
+		c, err := New(client, test.base, "m", "", secret.New(test.key))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -63,6 +69,83 @@ func TestStripThinking(t *testing.T) {
 	} {
 		if got := stripThinking(text); got != want {
 			t.Errorf("%q: got %q want %q", text, got, want)
+		}
+	}
+}
+
+// serve returns a client of a server that calls answer.
+func serve(t *testing.T, answer http.HandlerFunc) *Client {
+	t.Helper()
+	srv := httptest.NewServer(answer)
+	t.Cleanup(srv.Close)
+	client, err := outbound.New(outbound.Options{Policy: outbound.Trusted()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.Close)
+	c, err := New(client, srv.URL+"/v1", "m", "", secret.New("k"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// TestAnswerForms checks the forms of a message that servers return.
+func TestAnswerForms(t *testing.T) {
+	t.Parallel()
+	for message, want := range map[string]llm.Answer{
+		`"finish_reason":"stop","message":{"content":"hello"}`:                                                             {Text: "hello"},
+		`"finish_reason":"length","message":{"content":"hel"}`:                                                             {Text: "hel"},
+		`"finish_reason":"length","message":{"content":null}`:                                                              {},
+		`"message":{"content":[{"type":"text","text":"hel"},{"type":"thinking","text":"hm"},{"type":"text","text":"lo"}]}`: {Text: "hello"},
+	} {
+		want.InputTokens, want.OutputTokens, want.Model = 3, 4, "m-1"
+		c := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, `{"model":"m-1","choices":[{`+message+`}],"usage":{"prompt_tokens":3,"completion_tokens":4}}`)
+		})
+		got, err := c.Complete(t.Context(), llm.Request{})
+		if truncated := want.Text != "hello"; got != want || errors.Is(err, llm.ErrTruncated) != truncated || !truncated && err != nil {
+			t.Errorf("%s: got %+v, %v want %+v", message, got, err, want)
+		}
+	}
+}
+
+func TestReasoningModel(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]bool{
+		"gpt-5": true, "gpt-5.4-mini": true, "openai/gpt-5.5": true, "gpt-oss:20b": true, "o4-mini": true, "o3": true, "gpt-10": true,
+		"gpt-4.1": false, "gpt-4o": false, "llama3.2": false, "olmo-2": false, "mistral-o3": false, "": false,
+	} {
+		if got := reasoningModel.MatchString(name); got != want {
+			t.Errorf("%s: got %v want %v", name, got, want)
+		}
+	}
+}
+
+// TestOptionalParameters checks which parameters a request has.
+func TestOptionalParameters(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		model   string
+		without []string
+		want    string
+	}{
+		{"gpt-4.1", nil, `"max_tokens":9,"seed":7`},
+		{"gpt-5", nil, `"max_tokens":9,"seed":7,"reasoning_effort":"low"`},
+		{"gpt-5", []string{"max_tokens", "seed"}, `"max_completion_tokens":9,"reasoning_effort":"low"`},
+		{"gpt-5", []string{"max_tokens", "max_completion_tokens", "reasoning_effort"}, `"seed":7`},
+	} {
+		var got string
+		c := serve(t, func(_ http.ResponseWriter, r *http.Request) {
+			body, _ := io.ReadAll(r.Body)
+			got = string(body)
+		})
+		c.model = test.model
+		if _, err := c.Complete(t.Context(), llm.Request{Format: llm.FormatText, MaxTokens: 9, Seed: 7, Without: test.without}); err == nil {
+			t.Error("an empty answer was taken")
+		}
+		if want := `],` + test.want + `}`; !strings.HasSuffix(got, want) {
+			t.Errorf("%s without %v: got %s want %s at its end", test.model, test.without, got, want)
 		}
 	}
 }

@@ -10,7 +10,8 @@ import (
 	"testing"
 
 	"fanfare/internal/creative"
-	"fanfare/internal/creative/composer"
+	"fanfare/internal/creative/copywriter"
+	"fanfare/internal/creative/parser"
 	"fanfare/internal/llm/provider"
 )
 
@@ -34,13 +35,13 @@ var galleryBriefs = []struct {
 }
 
 const (
-	briefs  = "../../creative/composer/testdata/briefs"
+	briefs  = "../../creative/copywriter/testdata/briefs"
 	folder  = "../../../docs/gallery"
 	album   = "../../../docs/gallery.md"
 	preface = `# Gallery
 
-What the built-in composer makes of ten prompts: no network, no key, no model. Each variant comes from another angle, every text
-fits its channel's limits, and every number is one of the prompt's. Only a part is shown: each variant has up to 15 headlines for
+What the built-in composer makes of ten prompts: no network, no key, no model. Each variant has an idea of its own, every text
+fits its channel's limits, and every number is one of the prompt's. Only a part is shown: each variant has more headlines for
 search, copy for every channel that is asked for, and pictures in 14 shapes, as PNG and SVG. A test makes this page.
 `
 )
@@ -53,7 +54,8 @@ func TestGallery(t *testing.T) {
 	for _, g := range galleryBriefs {
 		b := readBrief(t, g.brief)
 		b.Brand.Colors = g.colors
-		result, err := composer.New().Write(t.Context(), b)
+		b.Facts = parser.Parse(b.Prompt, "", nil)
+		result, err := copywriter.New().Write(t.Context(), b)
 		if err != nil {
 			t.Fatalf("%s: %v", g.brief, err)
 		}
@@ -109,7 +111,7 @@ func checkFile(t *testing.T, file string, want []byte) {
 	}
 }
 
-// readBrief reads a brief of the composer's tests: options, an empty line, the
+// readBrief reads a brief of the writer's tests: options, an empty line, the
 // prompt.
 func readBrief(t *testing.T, name string) *creative.Brief {
 	t.Helper()

@@ -42,8 +42,9 @@ func NewClient(policy outbound.Policy) (*outbound.Client, error) {
 	return outbound.New(outbound.Options{Policy: policy, Timeout: 2 * time.Minute, MaxBytes: 32 << 20})
 }
 
-// Open returns the provider of a model. It sends no request.
-func Open(kind string, s creative.ModelSettings, key secret.Text, client *outbound.Client, shorten llm.Shortener, now func() time.Time) (creative.Provider, error) {
+// Open returns the provider of a model. It sends no request. What the server
+// refuses is recorded in learned, which may be nil.
+func Open(kind string, s creative.ModelSettings, key secret.Text, client *outbound.Client, shorten llm.Shortener, learned *llm.Learned, now func() time.Time) (creative.Provider, error) {
 	chat, painter, err := newModelClients(kind, s, key, client)
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", kind, err)
@@ -51,7 +52,7 @@ func Open(kind string, s creative.ModelSettings, key secret.Text, client *outbou
 	if s.ImageModel == "" {
 		painter = nil
 	}
-	return llm.New(chat, painter, llm.Options{ModelSettings: s, Shorten: shorten, Now: now}), nil
+	return llm.New(chat, painter, llm.Options{ModelSettings: s, Shorten: shorten, Learned: learned, Now: now}), nil
 }
 
 func newModelClients(kind string, s creative.ModelSettings, key secret.Text, client *outbound.Client) (llm.Chat, llm.Painter, error) {

@@ -129,11 +129,13 @@ func TestFaults(t *testing.T) {
 		{"none", all, want{drafts: 3, calls: 1}},
 		{sandbox.FaultFenced, all, want{drafts: 3, calls: 1}},
 		{sandbox.FaultMarkup, all, want{drafts: 3, calls: 1}},
-		{sandbox.FaultFew, all, want{drafts: 2, calls: 1}},
+		{sandbox.FaultFew, all, want{drafts: 2, calls: 2}},
 		{sandbox.FaultOverlong, all, want{drafts: 3, calls: 2}},
-		{sandbox.FaultStubborn, all, want{code: creative.FailAnswer, retryable: true, calls: 2}},
-		{sandbox.FaultGarbage, all, want{code: creative.FailAnswer, retryable: true, calls: 1}},
-		{sandbox.FaultTruncated, all, want{code: creative.FailAnswer, retryable: true, calls: 1}},
+		{sandbox.FaultStubborn, all, want{code: creative.FailAnswer, retryable: true, calls: 3}},
+		{sandbox.FaultGarbage, all, want{code: creative.FailAnswer, retryable: true, calls: 2}},
+		{sandbox.FaultGarbage + "-1", all, want{drafts: 3, calls: 2}},
+		{sandbox.FaultTruncated, all, want{drafts: 1, calls: 3}},
+		{sandbox.FaultTruncated + "-1", all, want{drafts: 3, calls: 2}},
 		{sandbox.FaultRefusal, all, want{code: creative.FailRefused, calls: 1}},
 		{sandbox.FaultFiltered, all, want{code: creative.FailRefused, calls: 1}},
 		{sandbox.FaultUnauthorized, all, want{code: creative.FailCredentials, calls: 1}},
@@ -231,7 +233,7 @@ func TestUnreachableModel(t *testing.T) {
 		if failed, ok := errors.AsType[*creative.FailureError](err); !ok || failed.Code != creative.FailProvider || !failed.Retryable {
 			t.Errorf("%s gone: got %v want provider_unavailable", kind, err)
 		}
-		p, err := provider.Open(kind, creative.ModelSettings{BaseURL: gone.URL, Model: "m"}, key, guarded, nil, now)
+		p, err := provider.Open(kind, creative.ModelSettings{BaseURL: gone.URL, Model: "m"}, key, guarded, nil, nil, now)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -289,7 +291,7 @@ func TestOpen(t *testing.T) {
 	h, url := serveSandbox(t)
 	client := newClient(t)
 	for _, kind := range provider.Kinds {
-		p, err := provider.Open(kind, creative.ModelSettings{BaseURL: baseURL(kind, url), Model: "gpt-5-mini-2025-08-07", Price: &creative.ModelPrice{InputMicros: 1e6, OutputMicros: 2e6}}, key, client, nil, now)
+		p, err := provider.Open(kind, creative.ModelSettings{BaseURL: baseURL(kind, url), Model: "gpt-5-mini-2025-08-07", Price: &creative.ModelPrice{InputMicros: 1e6, OutputMicros: 2e6}}, key, client, nil, nil, now)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -312,7 +314,7 @@ func TestOpen(t *testing.T) {
 		}
 	}
 	for kind, bad := range map[string]creative.ModelSettings{"other": {Model: "m"}, "openai": {BaseURL: "nowhere"}, "anthropic": {BaseURL: "::"}, "gemini": {BaseURL: "x"}} {
-		if _, err := provider.Open(kind, bad, key, client, nil, now); err == nil {
+		if _, err := provider.Open(kind, bad, key, client, nil, nil, now); err == nil {
 			t.Errorf("%s %+v: got nothing want an error", kind, bad)
 		}
 	}

@@ -8,11 +8,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"fanfare/internal/clock"
 	"fanfare/internal/creative"
-	"fanfare/internal/creative/composer"
+	"fanfare/internal/creative/copywriter"
+	"fanfare/internal/creative/shorten"
 	"fanfare/internal/fault"
 	"fanfare/internal/ident"
 	"fanfare/internal/llm"
@@ -38,6 +40,16 @@ type Service struct {
 	client   *outbound.Client
 	policy   outbound.Policy
 	now      func() time.Time
+
+	mu sync.Mutex
+	// learned is what the servers have refused, for the life of the process.
+	learned map[learnedKey]*llm.Learned
+}
+
+// learnedKey are the settings that decide what a server takes.
+type learnedKey struct {
+	workspace            ident.ID
+	kind, baseURL, model string
 }
 
 var _ creative.ProviderCatalog = (*Service)(nil)
@@ -49,11 +61,11 @@ func New(setups creative.Setups, ring *seal.Ring, policy outbound.Policy, now fu
 	if err != nil {
 		return nil, fmt.Errorf("make client for models: %w", err)
 	}
-	return &Service{setups: setups, ring: ring, composer: builtIn{composer.New()}, client: client, policy: policy, now: now}, nil
+	return &Service{setups: setups, ring: ring, composer: builtIn{copywriter.New()}, client: client, policy: policy, now: now, learned: map[learnedKey]*llm.Learned{}}, nil
 }
 
 // builtIn is the composer. It draws no pictures; Painter does.
-type builtIn struct{ *composer.Composer }
+type builtIn struct{ *copywriter.Writer }
 
 // Paint implements creative.Provider.
 func (builtIn) Paint(context.Context, *creative.Brief, *creative.Draft, creative.Shape, string) (*creative.Picture, creative.Usage, error) {
@@ -208,9 +220,20 @@ func (s *Service) Open(ctx context.Context, workspace ident.ID, name string) (cr
 	if err != nil {
 		return creative.OpenProvider{}, creative.Fail(creative.FailCredentials, true, "The key of provider %s cannot be opened with this server's master key. Set it up again.", name).Because(err)
 	}
-	p, err := Open(name, setup.Settings, key, s.client, composer.Shorten, s.now)
+	p, err := Open(name, setup.Settings, key, s.client, shorten.Text, s.learnedOf(setup), s.now)
 	if err != nil {
 		return creative.OpenProvider{}, fmt.Errorf("open provider %s: %w", name, err)
 	}
 	return creative.OpenProvider{Provider: p, Priced: toListed(setup).Priced}, nil
+}
+
+// learnedOf returns what the server of a setup has refused so far.
+func (s *Service) learnedOf(setup *creative.Setup) *llm.Learned {
+	key := learnedKey{setup.Workspace, setup.Kind, setup.Settings.BaseURL, setup.Settings.Model}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.learned[key] == nil {
+		s.learned[key] = &llm.Learned{}
+	}
+	return s.learned[key]
 }

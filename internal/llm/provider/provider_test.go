@@ -396,7 +396,7 @@ func TestModelFailureReasons(t *testing.T) {
 	c := newTenant(t)
 	_, url := startSandbox(t, c)
 	for fault, want := range map[string]string{
-		sandbox.FaultGarbage: creative.FailAnswer, sandbox.FaultTruncated: creative.FailAnswer, sandbox.FaultInjection: creative.FailAnswer,
+		sandbox.FaultGarbage: creative.FailAnswer, sandbox.FaultTruncated: "", sandbox.FaultInjection: creative.FailAnswer,
 		sandbox.FaultRefusal: creative.FailRefused, sandbox.FaultFiltered: creative.FailRefused, sandbox.FaultUnauthorized: creative.FailCredentials,
 		sandbox.FaultThrottled: creative.FailThrottled, sandbox.FaultBusy: creative.FailThrottled,
 		sandbox.FaultFenced: "", sandbox.FaultMarkup: "", sandbox.FaultFew: "", sandbox.FaultOverlong: "", sandbox.FaultStubborn: "",

@@ -109,6 +109,9 @@ func newSchemaFiller(q *modelRequest, fault string) *schemaFiller {
 	if len(f.words) == 0 {
 		f.words = []string{"it"}
 	}
+	// Further variants differ from those that the request says exist.
+	written, _ := f.data["already_written"].([]any)
+	f.used = 5 * len(written)
 	return f
 }
 

@@ -136,19 +136,23 @@ const sizes = ["300x250", "336x280", "728x90", "970x90", "970x250", "160x600", "
 
 function Fields({ brief: b, set, refused }: FieldsProps) {
   const f = refused instanceof Refusal ? refused.fields : {};
+  const unclear =
+    refused instanceof Refusal && refused.says("brief_not_understood")
+      ? "Too little was understood to write an ad. Say what is advertised, what people get, and why they should want it."
+      : undefined;
   const pictures = b.type === "image" || b.channels.includes("display");
   return (
     <>
       {refused && Object.keys(f).length === 0 ? <Note tone="bad">{refused.message}</Note> : null}
       <TextField
         label="Prompt"
-        hint="Product, offer, price, deadline, audience, benefits. Nothing is claimed that is not said here."
+        hint="Product, offer, price, deadline, audience, benefits: as sentences or as lines such as “Product: …”. Nothing is claimed that is not said here."
         placeholder="Oat milk latte, 20% off until Sunday, for students near the campus"
         rows={4}
         value={b.prompt}
         onChange={(prompt) => set({ prompt })}
         maxLength={4000}
-        error={f.prompt}
+        error={f.prompt ?? unclear}
         autoFocus
         isRequired
       />

@@ -1,0 +1,167 @@
+package copywriter
+
+import (
+	"slices"
+	"strings"
+
+	"fanfare/internal/creative/brief"
+	"fanfare/internal/creative/copybank"
+	"fanfare/internal/creative/policy"
+)
+
+// email is the body of an email in blocks, so that plain text and HTML say the
+// same.
+type email struct {
+	opening  string
+	offer    string
+	benefits []string
+	proof    string
+	action   string
+	contact  string
+	terms    string
+	brand    string
+	landing  string
+	// colon stands between the action and its address.
+	colon string
+}
+
+// Placeholders that the sender of emails replaces.
+const (
+	unsubscribeURL = "{{unsubscribe_url}}"
+	postalAddress  = "{{postal_address}}"
+	landingURL     = "{{landing_url}}"
+)
+
+// mostBenefits is how many benefits an email lists.
+const mostBenefits = 4
+
+// email writes the blocks of an email: what it is, the offer, why, the action.
+func (w *writer) email(l policy.Limit, c *policy.Copy) email {
+	var e email
+	taken := append(c.Texts("subject"), c.Texts("preheader")...)
+	sentence := func(roles []copybank.Role, needs, said mask, leads bool) (string, mask) {
+		q := query{roles: roles, limit: l, room: 220, never: w.maskOf(brief.CallToAction), needs: needs, said: said, leads: leads, again: leads, taken: taken, whole: true}
+		found, ok := w.pick(q)
+		if !ok && leads {
+			q.leads = false
+			found, ok = w.pick(q)
+		}
+		if !ok {
+			return "", said
+		}
+		taken = append(taken, found.text)
+		return found.text, said | found.facts
+	}
+	texts := []copybank.Role{copybank.Body, copybank.Description}
+	var said mask
+	e.opening, said = sentence([]copybank.Role{copybank.Opening}, 0, 0, true)
+	var offer []string
+	needs := w.required()
+	if w.bank == nil {
+		needs |= w.maskOf(brief.Sentence)
+	}
+	for needs&^said != 0 {
+		text, now := sentence(texts, needs&^said, said, false)
+		if text == "" {
+			room := offer
+			if !w.addPlainly(&room, &said, needs&^said, l.Hard, l, " ") {
+				break
+			}
+			offer = room
+			continue
+		}
+		offer, said = append(offer, text), now
+	}
+	e.offer = strings.Join(offer, " ")
+	e.benefits, said = w.benefits(said)
+	if proof := w.maskOf(brief.Proof); proof&^said != 0 {
+		e.proof, said = sentence(texts, proof&^said, said, false)
+	}
+	e.action, e.colon = w.action(), ": "
+	if strings.HasPrefix(w.m.set.Language, "fr") {
+		e.colon = "\u00a0: "
+	}
+	if f, ok := first(w.m.facts, brief.Contact); ok {
+		e.contact = f.Text
+	}
+	for _, f := range w.m.set.All(brief.Terms, 0) {
+		e.terms = strings.TrimSpace(e.terms + " " + sentenceCase(bare(f.Text)) + ".")
+	}
+	if f, ok := w.m.set.First(brief.Brand, 0); ok {
+		e.brand = f.Text
+	} else {
+		e.brand = w.brand
+	}
+	if e.landing = w.brief.LandingURL; e.landing == "" {
+		e.landing = landingURL
+	}
+	return e
+}
+
+// benefits returns the benefits that were not said, beginning with those of the
+// variant's idea.
+func (w *writer) benefits(said mask) ([]string, mask) {
+	var list []string
+	all := w.maskOf(brief.Benefit)
+	for _, part := range []mask{all & w.idea.lead, all &^ w.idea.lead} {
+		for i, f := range w.m.facts {
+			bit := mask(1) << i
+			if part&bit == 0 || said&bit != 0 || len(list) >= mostBenefits || w.gate.bans(f.Text) || !isSayable(f.Text) {
+				continue
+			}
+			list, said = append(list, sentenceCase(bare(f.Text))), said|bit
+		}
+	}
+	return list, said
+}
+
+// maskOf returns all facts of a type.
+func (w *writer) maskOf(t brief.Type) (m mask) {
+	for i, f := range w.m.facts {
+		if f.Type == t {
+			m |= mask(1) << i
+		}
+	}
+	return m
+}
+
+// action is the text of the button.
+func (w *writer) action() string {
+	if f, ok := first(w.m.facts, brief.CallToAction); ok && !w.gate.bans(f.Text) {
+		return sentenceCase(bare(f.Text))
+	}
+	return ""
+}
+
+func first(list []brief.Fact, t brief.Type) (brief.Fact, bool) {
+	i := slices.IndexFunc(list, func(f brief.Fact) bool { return f.Type == t })
+	if i < 0 {
+		return brief.Fact{}, false
+	}
+	return list[i], true
+}
+
+// text returns the email as plain text.
+func (e *email) text() string {
+	var blocks []string
+	add := func(text string) {
+		if text != "" {
+			blocks = append(blocks, text)
+		}
+	}
+	add(e.opening)
+	add(e.offer)
+	if len(e.benefits) > 1 {
+		add("- " + strings.Join(e.benefits, "\n- "))
+	} else if len(e.benefits) == 1 {
+		add(e.benefits[0] + ".")
+	}
+	add(e.proof)
+	if e.action != "" {
+		add(e.action + e.colon + e.landing)
+	}
+	add(e.contact)
+	add(e.terms)
+	add(strings.TrimSpace(e.brand + "\n" + postalAddress + "\n" + unsubscribeURL))
+	return strings.Join(blocks, "\n\n")
+}

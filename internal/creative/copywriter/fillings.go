@@ -1,0 +1,163 @@
+package copywriter
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"fanfare/internal/creative/atoms"
+	"fanfare/internal/creative/brief"
+	"fanfare/internal/creative/copybank"
+	"fanfare/internal/creative/words"
+)
+
+func (m *material) addDeadline(f brief.Fact, fact mask) {
+	date, _ := m.lang.cut("until_words", f.Text)
+	if !isShort(date, 7) || !m.lang.isDate(date) {
+		return
+	}
+	if m.english && startsWithWords(date, "end") {
+		date = "the " + date
+	}
+	_, offer := m.set.First(brief.Offer, brief.Sure)
+	_, was := m.set.First(brief.PreviousPrice, brief.Sure)
+	if f.Scope == brief.CallToAction || !offer && !was {
+		m.add(copybank.ActBy, m.lang.onDate("by_day", "by_date", date), fact)
+		return
+	}
+	m.add(copybank.OfferUntil, m.lang.onDate("until_day", "until_date", date), fact)
+	if m.english && !strings.HasPrefix(date, "the ") {
+		m.add(copybank.OfferEnds, date, fact)
+	}
+}
+
+func (m *material) addWhen(text string, fact mask) {
+	if !isShort(text, 10) {
+		return
+	}
+	if rest, ok := m.lang.cut("when_start", text); ok {
+		m.add(copybank.WhenOn, m.lang.with("when_start_on", rest), fact)
+		return
+	}
+	if m.lang.starts("when_as_is", text) {
+		m.add(copybank.WhenOn, m.inner(text), fact)
+		if m.english && !startsWithWords(text, "every") && !startsWithWords(text, "each") {
+			return
+		}
+		m.add(copybank.When, m.inner(text), fact)
+		return
+	}
+	found := atoms.Find(text)
+	switch first, _, _ := strings.Cut(text, " "); {
+	case m.lang.has("weekdays", first), len(found) > 0 && found[0].Start == 0 && found[0].Kind == atoms.Date:
+		m.add(copybank.When, text, fact)
+		m.add(copybank.WhenOn, m.lang.onDate("when_day", "when_date", text), fact)
+	case len(found) > 0 && found[0].Start == 0 && found[0].Kind == atoms.Number:
+		m.add(copybank.When, text, fact)
+		m.add(copybank.WhenOn, m.lang.with("when_time", text), fact)
+	}
+}
+
+func (m *material) addPlace(text string, fact mask) {
+	if !isShort(text, 8) {
+		return
+	}
+	if rest, ok := m.lang.cut("place_as_is", text); ok {
+		m.add(copybank.PlaceIn, m.inner(text), fact)
+		if first, _ := utf8.DecodeRuneInString(rest); unicode.IsUpper(first) && (startsWithWords(text, "in") || startsWithWords(text, "at")) {
+			m.add(copybank.Place, rest, fact)
+		}
+		return
+	}
+	m.add(copybank.Place, text, fact)
+	first, _ := utf8.DecodeRuneInString(text)
+	isAddress := strings.ContainsFunc(text, unicode.IsDigit)
+	switch {
+	case m.english && (isAddress || m.lang.has("venues", text)):
+		m.add(copybank.PlaceIn, m.lang.with("place_at", text), fact)
+	case m.lang.starts("place_not", text):
+	case !isAddress && unicode.IsUpper(first) && !strings.Contains(text, ",") && !strings.Contains(text, "(") && isShort(text, 3):
+		m.add(copybank.PlaceIn, m.lang.with("place_in", text), fact)
+	}
+}
+
+func (m *material) addAudience(text string, fact mask) {
+	text, _ = m.lang.cut("for_words", text)
+	if !isShort(text, 7) || strings.ContainsFunc(text, unicode.IsDigit) || strings.Contains(text, ",") {
+		return
+	}
+	if m.english && words.NumberOf(text) != words.Plural && !words.ArePeople(text) {
+		return
+	}
+	m.add(copybank.Audience, m.inner(text), fact)
+}
+
+func (m *material) addBenefit(text string, fact mask) {
+	if atoms.HasPhone(text) {
+		return
+	}
+	if !m.english {
+		if isShort(text, 10) {
+			m.add(copybank.Benefit, text, fact)
+		}
+		return
+	}
+	if !isShort(text, 9) {
+		return
+	}
+	slot, ok := benefitSlots[words.ShapeOf(text)]
+	if !ok {
+		return
+	}
+	if slot == copybank.BenefitNP {
+		m.addThing(text, fact)
+		return
+	}
+	m.add(slot, m.inner(text), fact)
+}
+
+// addThing adds a benefit that is a noun phrase. One that needs an article gets
+// it within sentences; one of which that is not known can only stand alone.
+func (m *material) addThing(text string, fact mask) {
+	if bare, article := cutArticle(text); article == "our" || article == "the" {
+		text = bare
+	}
+	text = m.inner(text)
+	// What is not there stands alone: "count on no tools needed" is nonsense.
+	for _, word := range []string{"no", "zero", "without", "not"} {
+		if startsWithWords(text, word) {
+			return
+		}
+	}
+	within := ""
+	if !words.Countless(text) {
+		if words.NumberOf(text) != words.One {
+			return
+		}
+		within = words.Article(text) + " " + text
+	}
+	m.fill[copybank.BenefitNP] = append(m.fill[copybank.BenefitNP], filling{text, within, fact})
+}
+
+var benefitSlots = map[words.Shape]copybank.Slot{
+	words.NounPhrase: copybank.BenefitNP, words.Imperative: copybank.BenefitDo, words.Predicate: copybank.BenefitDoes,
+	words.Attribute: copybank.BenefitIs, words.Clause: copybank.BenefitClause,
+}
+
+func (m *material) addProof(text string, fact mask) {
+	if !isShort(text, 12) {
+		return
+	}
+	slot := copybank.Proof
+	if m.english {
+		switch words.ShapeOf(text) {
+		case words.Attribute:
+			slot = copybank.ProofClause
+		case words.Clause, words.Imperative, words.Predicate:
+			return
+		case words.NounPhrase, words.Unknown:
+		}
+		text = words.LowerFirst(text)
+	}
+	m.add(slot, text, fact)
+}

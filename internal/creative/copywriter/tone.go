@@ -1,0 +1,181 @@
+package copywriter
+
+import (
+	"slices"
+	"strings"
+
+	"fanfare/internal/creative"
+	"fanfare/internal/creative/brief"
+	"fanfare/internal/creative/copybank"
+	"fanfare/internal/creative/policy"
+)
+
+// toneWords say which tone of the bank a requested tone is.
+var toneWords = map[string][]string{
+	"friendly":  {"friendly", "warm", "casual", "playful", "fun", "relaxed", "cheerful", "cozy", "freundlich", "locker", "herzlich"},
+	"formal":    {"formal", "professional", "serious", "elegant", "premium", "luxury", "trustworthy", "seriös", "sachlich"},
+	"energetic": {"energetic", "bold", "urgent", "exciting", "upbeat", "dynamic", "punchy", "young", "frech"},
+	"plain":     {"plain", "simple", "neutral", "direct", "clear", "straightforward", "honest"},
+}
+
+// toneOf returns the tone of the bank, empty if no tone is asked for or it is
+// none of the bank's.
+func toneOf(asked string) string {
+	words := asWords(asked)
+	for _, tone := range copybank.Tones {
+		for _, word := range toneWords[tone] {
+			if strings.Contains(words, " "+word+" ") {
+				return tone
+			}
+		}
+	}
+	return ""
+}
+
+// suitsTone reports whether a pattern can be used in the asked tone. Playful and
+// formal lines are only for those who ask for them.
+func (w *writer) suitsTone(p *copybank.Pattern) bool {
+	if a := addressIn(w.m.set.Language, p.Text()); a != neutral && w.address != neutral && a != w.address {
+		return false
+	}
+	return p.Tone == copybank.AnyTone || p.Tone == w.tone || w.tone == "" && p.Tone == "plain" || w.tone == "energetic" && p.Tone == "friendly"
+}
+
+// address is how a text addresses people.
+type address uint8
+
+const (
+	neutral address = iota
+	familiar
+	polite
+)
+
+// addressWords are the words of each address, in languages in which ads use both.
+var addressWords = map[string]map[address][]string{
+	"de": {
+		familiar: {"du", "dich", "dir", "dein", "deine", "deinem", "deinen", "deiner", "deines", "hol", "komm", "sicher", "schau", "euch", "euer", "eure"},
+		polite:   {"sie", "ihnen", "ihr", "ihre", "ihrem", "ihren", "ihrer", "ihres"},
+	},
+	"fr": {
+		familiar: {"tu", "toi", "ton", "ta", "tes", "te"},
+		polite:   {"vous", "votre", "vos"},
+	},
+}
+
+// addressIn returns how a text addresses people.
+func addressIn(language, text string) address {
+	code, _, _ := strings.Cut(strings.ToLower(language), "-")
+	known := addressWords[code]
+	if known == nil {
+		return neutral
+	}
+	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return notWord(r) || r == '-' }) {
+		lower := strings.ToLower(word)
+		if slices.Contains(known[familiar], lower) {
+			return familiar
+		}
+		// "sie" in lower case is "they".
+		if slices.Contains(known[polite], lower) && (code != "de" || word != lower) {
+			return polite
+		}
+	}
+	return neutral
+}
+
+// addressOf returns the address of the brief's own words, or else that of the
+// tone.
+func (w *writer) addressOf() address {
+	for _, f := range w.m.set.Facts {
+		if a := addressIn(w.m.set.Language, f.Text); a != neutral {
+			return a
+		}
+	}
+	if w.tone == "friendly" || w.tone == "energetic" {
+		return familiar
+	}
+	return polite
+}
+
+// actionText returns the call to action of a brief without one: that of the
+// request, empty if it has none.
+func actionText(set *brief.Understood, asked string) string {
+	if _, own := set.First(brief.CallToAction, 0); own {
+		return ""
+	}
+	l := languageOf(set.Language)
+	if l == nil {
+		return ""
+	}
+	if asked != "" {
+		if text := l.with("action_"+asked, ""); text != "" {
+			return text
+		}
+	}
+	if set.KindConfidence >= brief.SureKind {
+		if text := l.with("action_of_"+string(set.Kind), ""); text != "" {
+			return text
+		}
+	}
+	return l.with("action_learn_more", "")
+}
+
+// button returns the platform's button for the call to action.
+func (w *writer) button() string {
+	if w.brief.CallToAction != "" {
+		return w.brief.CallToAction
+	}
+	f, ok := first(w.m.facts, brief.CallToAction)
+	if !ok || w.m.lang == nil {
+		return ""
+	}
+	for _, action := range creative.CallsToAction {
+		if w.m.lang.has("button_"+action, f.Text) {
+			return action
+		}
+	}
+	return ""
+}
+
+// grams are the word trigrams of a copy; a text of fewer words is one.
+type grams map[string]bool
+
+func gramsOf(channel string, c *policy.Copy) grams {
+	g := grams{}
+	for _, l := range policy.LimitsOf(channel) {
+		if l.Field == "paths" || l.Field == "business_name" {
+			continue
+		}
+		for _, text := range c.Texts(l.Field) {
+			words := strings.Fields(asWords(text))
+			if len(words) < 3 {
+				g[strings.Join(words, " ")] = true
+			}
+			for i := range max(0, len(words)-2) {
+				g[strings.Join(words[i:i+3], " ")] = true
+			}
+		}
+	}
+	return g
+}
+
+// sameShare is the share of common trigrams from which two texts say the same.
+const sameShare = 0.5
+
+// resembles reports whether two variants repeat each other: they say the same on
+// two of three channels.
+func resembles(a, b map[string]grams) bool {
+	alike := 0
+	for channel, x := range a {
+		y := b[channel]
+		common := 0
+		for gram := range x {
+			if y[gram] {
+				common++
+			}
+		}
+		if float64(common) >= sameShare*float64(max(1, len(x)+len(y)-common)) {
+			alike++
+		}
+	}
+	return alike*3 >= len(a)*2
+}

@@ -1,0 +1,220 @@
+package parser
+
+import (
+	"fanfare/internal/creative/brief"
+)
+
+// offerBegins reports whether an offer begins at a token.
+func (r *reader) offerBegins(i, to int) bool {
+	start, _, _ := r.offerAt(i, to)
+	return start == i
+}
+
+// offerAt finds the cue of an offer at a token. aside reports something free that
+// is not the offer of an ad.
+func (r *reader) offerAt(i, to int) (start, end int, aside bool) {
+	if n := r.lex.match("cues.offer", r.tokens[i:to]); n > 0 {
+		return i, i + n, false
+	}
+	if !r.lex.has("cues.free", &r.tokens[i]) {
+		return -1, -1, false
+	}
+	for k := i + 1; k < min(to, i+5) && r.taken[k] == "" && r.tokens[k].kind != mark; k++ {
+		if r.lex.has("cues.free_aside", &r.tokens[k]) {
+			return i, k + 1, true
+		}
+		if r.lex.has("cues.free_gift", &r.tokens[k]) {
+			return i, k + 1, false
+		}
+		if r.lex.has("cues.stop", &r.tokens[k]) {
+			break
+		}
+	}
+	for k := i - 1; k >= max(0, i-4) && r.taken[k] == "" && r.tokens[k].kind != mark; k-- {
+		aside := r.lex.has("cues.free_aside", &r.tokens[k])
+		if !aside && !r.lex.has("cues.free_gift", &r.tokens[k]) {
+			continue
+		}
+		begin := k
+		for begin > 0 && i-begin < 6 && r.tokens[begin-1].kind != mark && r.taken[begin-1] == "" && !r.lex.has("cues.stop", &r.tokens[begin-1]) && !r.isBreak(begin-1) {
+			begin--
+		}
+		return begin, i + 1, aside
+	}
+	return -1, -1, false
+}
+
+// offers are discounts, gifts and trials.
+func (r *reader) offers(from, to int) {
+	for i := from; i < to; i++ {
+		if r.taken[i] != "" {
+			continue
+		}
+		start, cue, aside := r.offerAt(i, to)
+		if start < 0 || start < from || !r.free(start, cue) {
+			continue
+		}
+		end := r.phraseEnd(start, cue, to)
+		for n := r.growsLeft("cues.offer_grow", start, from); n > 0; n = r.growsLeft("cues.offer_grow", start, from) {
+			start -= n
+		}
+		begin := r.clauseStart(start, from)
+		for begin < start && r.taken[begin] != "" {
+			begin++
+		}
+		if r.form == formShort && begin == from && r.nounPhrase(begin, start) == start {
+			begin = start // The product of a short prompt.
+		}
+		if !r.canLeaveOut("cues.offer_lead", begin, start) {
+			// What is before the offer is a condition or its subject.
+			if r.wordCount(begin, end) > 14 || r.depends(begin, to) || !r.free(begin, start) {
+				i = end - 1
+				continue
+			}
+			start = begin
+		}
+		t := brief.Offer
+		if aside {
+			t = brief.Benefit
+		}
+		r.take(t, start, end, brief.Cued)
+		i = max(i, end-1)
+	}
+}
+
+// canLeaveOut reports whether the words before a phrase are phrases of a list.
+func (r *reader) canLeaveOut(list string, from, to int) bool {
+	for from < to {
+		if r.isMark(from, `"“„«'*`) {
+			from++
+			continue
+		}
+		n := 0
+		for k := to; k > from; k-- {
+			if r.lex.match(list, r.tokens[from:k]) == k-from {
+				n = k - from
+				break
+			}
+		}
+		if n == 0 {
+			return false
+		}
+		from += n
+	}
+	return true
+}
+
+func (r *reader) previousPrices(from, to int) {
+	for i := from; i < to; i++ {
+		n := r.lex.match("cues.previous", r.tokens[i:to])
+		if n == 0 || r.taken[i] != "" {
+			continue
+		}
+		k := i + n
+		if r.isMark(k, ":") {
+			k++
+		}
+		if k < to && r.tokens[k].kind == money {
+			conf := brief.Cued
+			if r.unitEnd(k+1, to) > k+1 {
+				conf = brief.Guessed // It may not be for the same as the price.
+			}
+			if r.add(brief.PreviousPrice, k, k+1, conf) {
+				r.markAs(brief.PreviousPrice, i, r.unitEnd(k+1, to))
+			}
+			i = k
+		}
+	}
+}
+
+// unitEnd returns the end of what a price is for: "a month", "per person".
+func (r *reader) unitEnd(k, to int) int {
+	for n := r.lex.match("cues.price_unit", r.tokens[k:to]); n > 0 && r.free(k, k+n); n = r.lex.match("cues.price_unit", r.tokens[k:to]) {
+		k += n
+		if k < to && r.isMark(k, "(") {
+			break
+		}
+	}
+	return k
+}
+
+// prices are amounts that people pay.
+func (r *reader) prices(from, to int) {
+	for i := from; i < to; i++ {
+		if r.tokens[i].kind != money || r.taken[i] != "" {
+			continue
+		}
+		end := i + 1
+		if i+2 < to && r.lex.has("cues.range", &r.tokens[i+1]) && r.tokens[i+2].kind == money {
+			end = i + 3
+		}
+		start, conf := i, brief.Guessed
+		if ranged := end; r.unitEnd(ranged, to) > ranged {
+			end, conf = r.unitEnd(ranged, to), brief.Cued
+		}
+		if r.isNoPrice(i, end, from, to) {
+			continue
+		}
+		if n := r.growsLeft("cues.price_lead", i, from); n > 0 {
+			conf = brief.Cued
+		}
+		if n := r.growsLeft("cues.price_keep", i, from); n > 0 {
+			start -= n
+		}
+		// What follows can be a basis that the list does not know.
+		if end < to && r.lex.has("cues.price_basis", &r.tokens[end]) {
+			if basis := r.phraseEnd(end, end+1, to); basis > end+1 && r.wordCount(end, basis) <= 6 {
+				end = basis
+			} else {
+				conf = brief.Guessed
+			}
+		}
+		if conf == brief.Guessed && (r.clauseStart(i, from) == start || start == from) && (end == to || r.isBreak(end) || r.isMark(end, ",") || r.taken[end] != "") {
+			conf = brief.Sure
+		}
+		if r.hasTiers(i, end, from, to) {
+			conf = brief.Guessed
+		}
+		r.take(brief.Price, start, end, conf)
+		i = end - 1
+	}
+}
+
+// hasTiers reports an amount that is only one of several, or only for a number
+// of things that is named before it: "$240, or $180 if", "3 classes for £39".
+func (r *reader) hasTiers(i, end, from, to int) bool {
+	k := end
+	if r.isMark(k, ",") {
+		k++
+	}
+	if k+1 < to && r.lex.has("cues.or", &r.tokens[k]) && (r.tokens[k+1].kind == money || k+2 < to && r.tokens[k+2].kind == money) {
+		return true
+	}
+	if i-1 > from && r.lex.has("cues.or", &r.tokens[i-1]) && r.taken[i-2] == brief.Price {
+		return true
+	}
+	if i-1 > from && r.lex.has("cues.for", &r.tokens[i-1]) {
+		for k := max(from, i-4); k < i-1; k++ {
+			if r.tokens[k].kind == number || r.lex.has("dates.numerals", &r.tokens[k]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isNoPrice reports an amount that is something else than a price.
+func (r *reader) isNoPrice(i, end, from, to int) bool {
+	if i > from && r.isMark(i-1, "+") {
+		return true
+	}
+	for k := max(from, i-5); k < i; k++ {
+		if n := r.lex.match("cues.not_price_before", r.tokens[k:i]); n > 0 && k+n == i {
+			return true
+		}
+	}
+	return end < to && (r.lex.match("cues.not_price_after", r.tokens[end:to]) > 0 || r.tokens[end].kind == word && end+1 < to && r.isVerb(end))
+}
+
+// isVerb reports a verb of effect: "$25 feeds a family".
+func (r *reader) isVerb(i int) bool { return r.lex.has("cues.price_verb", &r.tokens[i]) }

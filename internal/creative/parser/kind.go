@@ -1,0 +1,79 @@
+package parser
+
+import (
+	"strings"
+
+	"fanfare/internal/creative/brief"
+)
+
+// kindOf weighs the words that show a kind. The confidence is the lead over the
+// second kind.
+func (r *reader) kindOf(fields *brief.Fields, given []brief.Fact) (brief.Kind, float64) {
+	if fields != nil && fields.Kind != nil {
+		for _, kind := range brief.Kinds {
+			if strings.EqualFold(strings.TrimSpace(*fields.Kind), kind) {
+				return brief.Kind(kind), 1
+			}
+		}
+	}
+	for _, kind := range brief.Kinds {
+		if strings.EqualFold(strings.Trim(r.kindLabel, ` ."`), kind) {
+			return brief.Kind(kind), brief.Labeled
+		}
+	}
+	if r.lex == nil {
+		return brief.General, 0
+	}
+	scores, seen := map[string]int{}, map[string]bool{}
+	weigh := func(tokens []token, times int) {
+		for i := 0; i < len(tokens); i++ {
+			n, name := r.lex.matchNamed("kinds", tokens[i:])
+			if n == 0 {
+				continue
+			}
+			kind, weight, _ := strings.Cut(name, " ")
+			key := kind + " " + tokens[i].low
+			if !seen[key] {
+				seen[key] = true
+				scores[kind] += times * int(weight[0]-'0')
+			}
+			i += n - 1
+		}
+	}
+	// What the product is called says more than the text about it.
+	for _, f := range given {
+		if f.Type == brief.Product {
+			weigh(tokenize(f.Text, r.lex.elides()), 2)
+		}
+	}
+	for _, c := range r.found {
+		if c.t == brief.Product && c.conf >= brief.Guessed {
+			weigh(r.tokens[c.from:c.to], 2)
+		}
+	}
+	weigh(r.tokens, 1)
+	for _, f := range given {
+		weigh(tokenize(f.Text, r.lex.elides()), 1)
+	}
+	best, first, second := string(brief.General), 0, 0
+	for _, kind := range brief.Kinds {
+		switch n := scores[kind]; {
+		case n > first:
+			best, first, second = kind, n, first
+		case n > second:
+			second = n
+		}
+	}
+	if first < 3 {
+		return brief.General, 0
+	}
+	confidence := float64(first-second) / float64(first)
+	if second == 0 {
+		confidence = 0.9
+	}
+	// A clear lead counts, also among kinds that share words.
+	if first-second >= 3 {
+		confidence = max(confidence, brief.SureKind)
+	}
+	return brief.Kind(best), min(confidence, 0.9)
+}
