@@ -139,7 +139,7 @@ func (s *state) addRevoked(c claims) {
 		if s.stored.Grantees == nil {
 			s.stored.Grantees = map[string]int64{}
 		}
-		s.stored.Grantees[who] = max(s.stored.Serial, c.Serial)
+		s.stored.Grantees[who] = max(s.stored.Grantees[who], s.stored.Serial, c.Serial)
 		return
 	}
 	if !slices.Contains(s.stored.Revoked, c.Grant) {
