@@ -22,14 +22,9 @@ type Options struct {
 	SkipErrors bool
 }
 
-// Commit writes the rows of an import as facts. After a failure it can be
-// repeated: the same rows result in the same facts.
+// Commit writes the rows of an import as facts. It can be repeated, also while
+// another call or node commits the import: the rows are written once.
 func (s *Service) Commit(ctx context.Context, cause record.Cause, id ident.ID, match record.Match, o Options) (record.Doc, error) {
-	end, err := s.beginCommit(ctx, id)
-	if err != nil {
-		return record.Doc{}, err
-	}
-	defer end()
 	return record.Retry(ctx, func() (record.Doc, error) {
 		i, err := s.load(ctx, cause.Workspace, id, match)
 		if err != nil {
@@ -62,37 +57,6 @@ func (s *Service) Commit(ctx context.Context, cause record.Cause, id ident.ID, m
 		}
 		return s.finish(ctx, cause, id, int64(len(batch.Rows)))
 	})
-}
-
-// beginCommit waits until no other call commits the import. Otherwise a repeated
-// call could finish first, a later import could replace its facts, and the other
-// call would then write the facts of the earlier import again.
-//
-// Choice: it waits for calls of this node only. On other nodes JobCommit runs after
-// resumeAfter, when the request of the commit has ended.
-func (s *Service) beginCommit(ctx context.Context, id ident.ID) (end func(), err error) {
-	for {
-		s.mu.Lock()
-		other, busy := s.commits[id]
-		if !busy {
-			break
-		}
-		s.mu.Unlock()
-		select {
-		case <-other:
-		case <-ctx.Done():
-			return nil, fmt.Errorf("wait for another commit of the import: %w", ctx.Err())
-		}
-	}
-	defer s.mu.Unlock()
-	own := make(chan struct{})
-	s.commits[id] = own
-	return func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		delete(s.commits, id)
-		close(own)
-	}, nil
 }
 
 // JobCommit is the job that finishes a commit whose request has ended.

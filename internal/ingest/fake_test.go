@@ -51,6 +51,7 @@ type fakeDeps struct {
 	now      time.Time
 	rows     map[string]fact.Row
 	by       map[string]ident.ID
+	written  map[ident.ID]bool
 	accounts map[string]fact.Source
 	imports  map[ident.ID]record.Doc
 	// next is when the job of an import runs, 0 for none.
@@ -70,7 +71,7 @@ type fakeDeps struct {
 func newFakeDeps(t testing.TB) *fakeDeps {
 	t.Helper()
 	w := &fakeDeps{
-		now: today, rows: map[string]fact.Row{}, by: map[string]ident.ID{}, accounts: map[string]fact.Source{}, imports: map[ident.ID]record.Doc{}, next: map[ident.ID]clock.Instant{},
+		now: today, rows: map[string]fact.Row{}, by: map[string]ident.ID{}, written: map[ident.ID]bool{}, accounts: map[string]fact.Source{}, imports: map[ident.ID]record.Doc{}, next: map[ident.ID]clock.Instant{},
 		files: map[string][]byte{}, put: map[string]time.Time{}, answers: map[string][]byte{}, fail: map[string]error{},
 	}
 	w.Service = ingest.New(ingest.Deps{
@@ -113,6 +114,12 @@ func (w facts) Write(_ context.Context, b *fact.Batch) error {
 	defer w.mu.Unlock()
 	if err := w.step("write %d", len(b.Rows)); err != nil {
 		return err
+	}
+	if b.Import != "" {
+		if w.written[b.Import] {
+			return w.fail["written"]
+		}
+		w.written[b.Import] = true
 	}
 	for _, win := range b.Replace {
 		maps.DeleteFunc(w.rows, func(_ string, r fact.Row) bool {

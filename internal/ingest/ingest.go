@@ -8,7 +8,6 @@ import (
 	"context"
 	"io"
 	"runtime"
-	"sync"
 	"time"
 
 	"fanfare/internal/fairqueue"
@@ -94,11 +93,6 @@ type Service struct {
 	// file parsing to one at a time: the largest file takes about 150 MB. Small
 	// feeds and files do not wait for large ones.
 	largeFeeds, smallFeeds, largeFiles, smallFiles *fairqueue.Queue
-
-	mu sync.Mutex
-	// commits has the imports that are being committed. A channel is closed at
-	// the end of its commit.
-	commits map[ident.ID]chan struct{}
 }
 
 const (
@@ -133,7 +127,7 @@ func New(p Deps) *Service {
 	cores := max(runtime.GOMAXPROCS(0), 2)
 	return &Service{
 		facts: p.Facts, sources: p.Sources, records: p.Records, imports: p.Imports, files: p.Files, parquet: p.Parquet,
-		now: p.Now, random: p.Random, commits: map[ident.ID]chan struct{}{},
+		now: p.Now, random: p.Random,
 		// One more than cores: a call that waits for its write uses none.
 		largeFeeds: fairqueue.New(fairqueue.Limits{Work: "calls that send many rows", Running: cores + 1, PerWorkspace: 32}, p.Founder),
 		smallFeeds: fairqueue.New(fairqueue.Limits{Work: "calls that send rows", Running: cores + 1, PerWorkspace: 32}, p.Founder),

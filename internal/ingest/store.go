@@ -14,7 +14,8 @@ import (
 
 // Facts stores facts.
 type Facts interface {
-	// Write writes a batch, all or nothing. Repeating it changes nothing.
+	// Write writes a batch, all or nothing. Repeating it changes nothing; an
+	// import that was written before is not written again, whatever came later.
 	Write(ctx context.Context, b *fact.Batch) error
 	// Undo removes the facts of an import and restores those that it replaced.
 	// It returns the number of removed rows; none is not an error.

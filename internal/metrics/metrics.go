@@ -18,7 +18,9 @@ type Engine interface {
 	analytics.Facts // Begin, Query, State
 
 	// Write stores a batch, all of it or nothing. Queries see the facts before it
-	// or after it. When Write returns nil, the batch is on disk.
+	// or after it. When Write returns nil, the batch is on disk. A batch of an
+	// import that was written before changes nothing, also after its undo: a node
+	// that repeats a commit must not overwrite what came later.
 	Write(ctx context.Context, b *fact.Batch) error
 	// Undo deletes the facts of an import and restores those that it replaced,
 	// unless newer ones have their place. It returns the number of deleted rows.

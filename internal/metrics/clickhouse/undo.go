@@ -46,7 +46,7 @@ func (c *change) undo(ctx context.Context, imported ident.ID) (removed int64, er
 		}
 		removed, days[f] = removed+n, found
 	}
-	if err := c.DeleteImport(ctx, writes); err != nil {
+	if err := c.DeleteUndoData(ctx, writes); err != nil {
 		return 0, err
 	}
 	for f := range days {

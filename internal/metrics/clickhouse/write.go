@@ -119,7 +119,7 @@ func (e *Engine) Write(ctx context.Context, b *fact.Batch) error {
 
 func (c *change) batch(ctx context.Context, b *fact.Batch) error {
 	imported, err := c.BeginImport(ctx, b.Import, c.now)
-	if err != nil {
+	if err != nil || c.Unchanged {
 		return err
 	}
 	numbered, err := c.NumberRows(ctx, b)

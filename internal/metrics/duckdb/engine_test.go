@@ -301,12 +301,13 @@ func TestUndoEnds(t *testing.T) {
 	if n, err := e.Undo(t.Context(), "wks_1", "imp_1"); err != nil || n != 10 || clicks(t, e) != 10 {
 		t.Fatalf("undo after 29 days: got %d rows, %v, %d clicks want 10, 10", n, err, clicks(t, e))
 	}
+	b.Import = "imp_2"
 	write(t, e, b)
 	now = now.Add(31 * 24 * time.Hour)
 	if err := e.Maintain(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if n, err := e.Undo(t.Context(), "wks_1", "imp_1"); err != nil || n != 0 || clicks(t, e) != 20 {
+	if n, err := e.Undo(t.Context(), "wks_1", "imp_2"); err != nil || n != 0 || clicks(t, e) != 20 {
 		t.Errorf("undo after 31 days: got %d rows, %v, %d clicks want 0, 20", n, err, clicks(t, e))
 	}
 	if n, err := e.Count(t.Context(), "SELECT (SELECT count(*) FROM replaced) + (SELECT count(*) FROM cover) + (SELECT count(*) FROM import)"); err != nil || n != 0 {

@@ -22,15 +22,9 @@ const undoFor = 30 * 24 * time.Hour
 func (e *Engine) Undo(ctx context.Context, id, imported ident.ID) (int64, error) {
 	var removed int64
 	err := e.changeWorkspace(ctx, id, 0, func(t *change) error {
-		var batches []int32
-		if err := t.c.query(ctx, func(row []driver.Value) error {
-			batches = append(batches, row[0].(int32))
-			return nil
-		}, "SELECT key FROM import WHERE workspace = ? AND id = ?", t.w.key, string(imported)); err != nil {
+		batches, err := t.writesOf(ctx, imported)
+		if t.unchanged = len(batches) == 0; err != nil || t.unchanged {
 			return err
-		}
-		if t.unchanged = len(batches) == 0; t.unchanged {
-			return nil
 		}
 		in := " IN " + inList(batches)
 		for f, table := range fact.Families {
@@ -46,7 +40,6 @@ func (e *Engine) Undo(ctx context.Context, id, imported ident.ID) (int64, error)
 		for _, text := range []string{
 			"DELETE FROM replaced WHERE workspace = ? AND import" + in,
 			"DELETE FROM cover WHERE workspace = ? AND import" + in,
-			"DELETE FROM import WHERE workspace = ? AND key" + in,
 		} {
 			if _, err := t.c.exec(ctx, text, t.w.key); err != nil {
 				return err
@@ -63,6 +56,16 @@ func (e *Engine) Undo(ctx context.Context, id, imported ident.ID) (int64, error)
 		return 0, fmt.Errorf("undo import %s: %w", imported, err)
 	}
 	return removed, nil
+}
+
+// writesOf returns the numbers of an import's writes. They stay after its undo, so
+// that the import is not written again.
+func (t *change) writesOf(ctx context.Context, imported ident.ID) (list []int32, err error) {
+	err = t.c.query(ctx, func(row []driver.Value) error {
+		list = append(list, row[0].(int32))
+		return nil
+	}, "SELECT key FROM import WHERE workspace = ? AND id = ?", t.w.key, string(imported))
+	return list, err
 }
 
 // touchParts marks the parts of the selected facts as changed.

@@ -31,6 +31,10 @@ func (e *Engine) Write(ctx context.Context, b *fact.Batch) error {
 	err := e.changeWorkspace(ctx, b.Workspace, b.MaxWait, func(t *change) error {
 		var imported int32
 		if b.Import != "" {
+			before, err := t.writesOf(ctx, b.Import)
+			if t.unchanged = len(before) > 0; err != nil || t.unchanged {
+				return err
+			}
 			imported = e.next.imported
 			e.next.imported++
 			if _, err := t.c.exec(ctx, "INSERT INTO import (key, workspace, id, written) VALUES (?, ?, ?, ?)", imported, t.w.key, string(b.Import), int64(clock.At(t.now))); err != nil {

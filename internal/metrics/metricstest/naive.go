@@ -38,6 +38,8 @@ type space struct {
 	sources  []fact.Source
 	entities map[entityKey]fact.Entity
 	records  map[ident.ID]fact.Record
+	// imports were written, some undone since.
+	imports map[ident.ID]bool
 }
 
 type entityKey struct {
@@ -68,7 +70,7 @@ func keyOf(r *fact.Row) rowKey {
 func (n *Naive) space(id ident.ID) *space {
 	s := n.spaces[id]
 	if s == nil {
-		s = &space{entities: map[entityKey]fact.Entity{}, records: map[ident.ID]fact.Record{}}
+		s = &space{entities: map[entityKey]fact.Entity{}, records: map[ident.ID]fact.Record{}, imports: map[ident.ID]bool{}}
 		n.spaces[id] = s
 	}
 	return s
@@ -104,6 +106,12 @@ func (n *Naive) Write(ctx context.Context, b *fact.Batch) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	s := n.space(b.Workspace)
+	if b.Import != "" {
+		if s.imports[b.Import] {
+			return nil
+		}
+		s.imports[b.Import] = true
+	}
 	kept := *b
 	kept.Rows, kept.Replace = slices.Clone(b.Rows), slices.Clone(b.Replace)
 	s.batches = append(s.batches, &kept)

@@ -13,13 +13,17 @@ import (
 )
 
 // BeginImport assigns a number to a write that can be undone. It deletes the undo
-// data of imports that are too old to undo.
+// data of imports that are too old to undo. If the import was written before,
+// Unchanged is set and the caller writes nothing.
 func (c *Change) BeginImport(ctx context.Context, id ident.ID, now clock.Instant) (int32, error) {
 	if id == "" {
 		return 0, nil
 	}
 	if err := c.forgetOldImports(ctx, now); err != nil {
 		return 0, fmt.Errorf("delete undo data: %w", err)
+	}
+	if err := c.Tx.QueryRow(ctx, "SELECT EXISTS (SELECT 1 FROM metrics_import WHERE workspace = $1 AND id = $2)", c.Workspace, []byte(id)).Scan(&c.Unchanged); err != nil || c.Unchanged {
+		return 0, err
 	}
 	n := c.nextImport
 	c.nextImport++
@@ -53,12 +57,12 @@ func (c *Change) WritesOf(ctx context.Context, id ident.ID) ([]int32, error) {
 	return writes, err
 }
 
-// DeleteImport deletes the rows of an import's writes, except its facts.
-func (c *Change) DeleteImport(ctx context.Context, writes []int32) error {
+// DeleteUndoData deletes what the undo of an import's writes needs. Their rows in
+// metrics_import stay, so that the import is not written again.
+func (c *Change) DeleteUndoData(ctx context.Context, writes []int32) error {
 	for _, text := range []string{
 		"DELETE FROM metrics_replaced WHERE workspace = $1 AND import = ANY($2)",
 		"DELETE FROM metrics_cover WHERE workspace = $1 AND import = ANY($2)",
-		"DELETE FROM metrics_import WHERE workspace = $1 AND key = ANY($2)",
 	} {
 		if _, err := c.Tx.Exec(ctx, text, c.Workspace, writes); err != nil {
 			return err

@@ -41,7 +41,8 @@ func FactDefinition() string {
 //   - metrics_entity: what exists on a platform, and the record it is linked
 //     to.
 //   - metrics_record, metrics_tag: copies of records.
-//   - metrics_import: writes that can be undone; one import may have several.
+//   - metrics_import: imports that were written in the last 30 days, also those
+//     that were undone.
 //   - metrics_cover: windows that such a write has emptied.
 //   - metrics_replaced: facts that such a write has replaced; above is the
 //     write.

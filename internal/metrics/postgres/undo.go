@@ -41,7 +41,7 @@ func (c *change) undo(ctx context.Context, imported ident.ID) (removed int64, er
 		}
 		removed += n
 	}
-	if err := c.DeleteImport(ctx, writes); err != nil {
+	if err := c.DeleteUndoData(ctx, writes); err != nil {
 		return 0, err
 	}
 	for f := range fact.Families {

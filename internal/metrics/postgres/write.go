@@ -123,7 +123,7 @@ func (e *Engine) createPartitionsOfBatch(ctx context.Context, b *fact.Batch) err
 
 func (c *change) batch(ctx context.Context, b *fact.Batch, now clock.Instant) error {
 	imported, err := c.BeginImport(ctx, b.Import, now)
-	if err != nil {
+	if err != nil || c.Unchanged {
 		return err
 	}
 	rows, err := c.NumberRows(ctx, b)
