@@ -195,7 +195,7 @@ func (d *factDrill) round(n int) {
 	for i, w := range d.windows {
 		client, r := d.client(i%2 == 0), rand.New(rand.NewPCG(d.r.Uint64(), 0))
 		send := func(c call) (answer, error) {
-			a, err := d.sendCall(client, c)
+			a, err := d.sendUntilServed(client, c)
 			switch {
 			case err != nil || a.status >= 500:
 				return a, errServerGone
@@ -413,7 +413,7 @@ func (d *factDrill) isDone(client *http.Client, c *windowChange) (bool, error) {
 func (d *factDrill) sendUntilServed(client *http.Client, c call) (a answer, err error) {
 	for began := time.Now(); ; {
 		a, err = d.sendCall(client, c)
-		busy := a.status == http.StatusUnprocessableEntity || a.status == http.StatusServiceUnavailable
+		busy := slices.Contains([]int{http.StatusUnprocessableEntity, http.StatusServiceUnavailable, http.StatusGatewayTimeout}, a.status)
 		if !busy || time.Since(began) > maxWait {
 			return a, err
 		}
