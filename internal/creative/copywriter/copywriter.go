@@ -37,16 +37,13 @@ type writer struct {
 	// address is how people are addressed, in languages that have a choice.
 	address address
 	lines   map[copybank.Role][]line
-	// used counts the uses of a line by its text, led those of facts in leading
-	// lines of variants.
+	// used counts the uses of a line by its text.
 	used map[string]int
-	led  mask
 	// variant, idea and said belong to the variant that is being written.
 	variant int
 	idea    idea
-	// plain are the facts that no reader needs an ad for: the advertiser's name and
-	// the action.
-	plain mask
+	// others are the facts that the other variants lead with.
+	others mask
 	// skipped are the reasons why channels are left out.
 	skipped []string
 }
@@ -63,11 +60,15 @@ func (*Writer) Write(ctx context.Context, b *creative.Brief) (*creative.Result, 
 	}
 	result := &creative.Result{Language: set.Language, Model: Model}
 	var kept []map[string]grams
-	for i, idea := range w.ideas(b.Variants) {
+	ideas := w.ideas(b.Variants)
+	for i, idea := range ideas {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		w.variant, w.idea = i, idea
+		w.variant, w.idea, w.others = i, idea, 0
+		for _, other := range ideas {
+			w.others |= other.lead &^ idea.lead
+		}
 		draft, why := w.draft()
 		if why == "" {
 			made := map[string]grams{}
@@ -86,7 +87,7 @@ func (*Writer) Write(ctx context.Context, b *creative.Brief) (*creative.Result, 
 		}
 		result.Drafts = append(result.Drafts, draft)
 	}
-	for i := len(w.ideas(b.Variants)); i < b.Variants; i++ {
+	for i := len(ideas); i < b.Variants; i++ {
 		result.Dropped = append(result.Dropped, fmt.Sprintf("Variant %d needs an idea of its own. Add a benefit, an offer, a proof or an audience to the brief.", i+1))
 	}
 	result.Skipped = w.skipped
@@ -101,7 +102,6 @@ func newWriter(b *creative.Brief, set *brief.Understood) *writer {
 	w.brand = policy.Clean(b.Brand.Name, false)
 	w.m = newMaterial(w.allowed(set), w.brand, actionText(set, b.CallToAction))
 	w.bank = copybank.For(set.Language)
-	w.plain = w.maskOf(brief.Brand) | w.maskOf(brief.CallToAction)
 	if set.KindConfidence >= brief.SureKind {
 		w.kind = set.Kind
 	}
@@ -153,6 +153,5 @@ func (w *writer) draft() (d creative.Draft, why string) {
 	if len(d.ByChannel) == 0 {
 		return d, why
 	}
-	w.led |= w.idea.lead
 	return d, ""
 }

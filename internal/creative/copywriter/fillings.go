@@ -69,15 +69,24 @@ func (m *material) addPlace(text string, fact mask) {
 		}
 		return
 	}
-	m.add(copybank.Place, text, fact)
+	// "Kettlewell, Yorkshire Dales" is in Kettlewell.
+	town, region, _ := strings.Cut(text, ", ")
+	short := ""
+	if region != "" && !strings.Contains(region, ",") {
+		short = town
+	}
+	m.fill[copybank.Place] = append(m.fill[copybank.Place], filling{text: text, short: short, fact: fact})
 	first, _ := utf8.DecodeRuneInString(text)
 	isAddress := strings.ContainsFunc(text, unicode.IsDigit)
 	switch {
 	case m.english && (isAddress || m.lang.has("venues", text)):
 		m.add(copybank.PlaceIn, m.lang.with("place_at", text), fact)
 	case m.lang.starts("place_not", text):
-	case !isAddress && unicode.IsUpper(first) && !strings.Contains(text, ",") && !strings.Contains(text, "(") && isShort(text, 3):
-		m.add(copybank.PlaceIn, m.lang.with("place_in", text), fact)
+	case !isAddress && unicode.IsUpper(first) && !strings.Contains(text, "(") && isShort(town, 3):
+		if short != "" {
+			short = m.lang.with("place_in", short)
+		}
+		m.fill[copybank.PlaceIn] = append(m.fill[copybank.PlaceIn], filling{text: m.lang.with("place_in", text), short: short, fact: fact})
 	}
 }
 
@@ -130,13 +139,16 @@ func (m *material) addThing(text string, fact mask) {
 		}
 	}
 	within := ""
+	if !words.IsThing(text) {
+		return
+	}
 	if !words.Countless(text) {
 		if words.NumberOf(text) != words.One {
 			return
 		}
 		within = words.Article(text) + " " + text
 	}
-	m.fill[copybank.BenefitNP] = append(m.fill[copybank.BenefitNP], filling{text, within, fact})
+	m.fill[copybank.BenefitNP] = append(m.fill[copybank.BenefitNP], filling{text: text, within: within, fact: fact})
 }
 
 var benefitSlots = map[words.Shape]copybank.Slot{

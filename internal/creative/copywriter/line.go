@@ -22,6 +22,13 @@ type line struct {
 	// special says that the pattern is for few kinds.
 	special bool
 	own     bool
+	// color says that the line has a voice of its own, stock that every advertiser
+	// could say it.
+	color, stock bool
+	// fixed is the number of letters that are not the brief's, cut says that a
+	// shorter form of a fact is used.
+	fixed int
+	cut   bool
 	// words are the words of meaning in the text, once they were asked for.
 	words []string
 }
@@ -34,12 +41,22 @@ func (w *writer) linesOf(role copybank.Role) []line {
 	var list []line
 	if w.bank != nil {
 		for _, p := range w.bank.Patterns(role) {
-			if p.Needs&^w.m.have != 0 || !p.Suits(w.kind) || !w.suitsTone(p) || !w.isDoer(p) {
+			if p.Grade == copybank.Color && !w.colorful("") || p.Needs&^w.m.have != 0 || !p.Suits(w.kind) || !w.suitsTone(p) || !w.isDoer(p) {
 				continue
 			}
 			for turn := range w.m.turns(p.Needs) {
-				if l, ok := w.m.filled(p, turn); ok && w.passes(&l, role) {
+				l, ok := w.m.filled(p, turn, false)
+				if !ok {
+					continue
+				}
+				if w.passes(&l, role) {
 					list = append(list, l)
+				}
+				if role != copybank.Headline || len(l.text) <= shortHeadline {
+					continue
+				}
+				if short, _ := w.m.filled(p, turn, true); short.cut && w.passes(&short, role) {
+					list = append(list, short)
 				}
 			}
 		}
@@ -80,14 +97,23 @@ func (m *material) turns(needs copybank.SlotSet) int {
 	return min(n, mostTurns)
 }
 
+// shortHeadline is the length of headlines from which shorter forms of facts are
+// tried.
+const shortHeadline = 30
+
+// stockSlots are the slots of which every brief has a fact.
+var stockSlots = copybank.SlotSet(0).Add(copybank.Product).Add(copybank.ProductPlural).Add(copybank.ProductA).Add(copybank.ProductOne).Add(copybank.ProductName).Add(copybank.Brand).Add(copybank.CTA)
+
 // filled fills a pattern. Slots of one shape take one fact after the other,
 // beginning with that of the turn.
-func (m *material) filled(p *copybank.Pattern, turn int) (line, bool) {
-	l := line{id: p.ID, angle: p.Angle, tone: p.Tone, special: len(p.Kinds) > 0 && len(p.Kinds) <= 6}
+func (m *material) filled(p *copybank.Pattern, turn int, short bool) (line, bool) {
+	l := line{id: p.ID, angle: p.Angle, tone: p.Tone, special: len(p.Kinds) > 0 && len(p.Kinds) <= 6, color: p.Grade == copybank.Color}
+	l.stock = p.Needs&^stockSlots == 0 && l.color
 	var b strings.Builder
 	for _, part := range p.Parts {
 		if !part.IsSlot {
 			b.WriteString(part.Text)
+			l.fixed += len(part.Text)
 			continue
 		}
 		f := m.fillingOf(part.Slot, turn)
@@ -98,7 +124,9 @@ func (m *material) filled(p *copybank.Pattern, turn int) (line, bool) {
 		}
 		l.facts |= f.fact
 		text := f.text
-		if f.within != "" && needsArticle(b.String()) {
+		if short && f.short != "" {
+			text, l.cut = f.short, true
+		} else if f.within != "" && needsArticle(b.String()) {
 			text = f.within
 		}
 		if startsSentence(b.String()) {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"fanfare/internal/creative"
+	"fanfare/internal/creative/atoms"
 	"fanfare/internal/creative/brief"
 	"fanfare/internal/creative/copybank"
 	"fanfare/internal/creative/policy"
@@ -96,14 +97,13 @@ func (w *writer) addressOf() address {
 	return polite
 }
 
-// actionText returns the call to action of a brief without one: that of the
-// request, empty if it has none.
+// actionText returns the call to action of a brief that has none for all channels:
+// that of the request, or one that follows from the contact and the kind. It is
+// empty if the brief has one.
 func actionText(set *brief.Understood, asked string) string {
-	if _, own := set.First(brief.CallToAction, 0); own {
-		return ""
-	}
+	own, has := set.First(brief.CallToAction, 0)
 	l := languageOf(set.Language)
-	if l == nil {
+	if l == nil || has && !atoms.HasPhone(own.Text) {
 		return ""
 	}
 	if asked != "" {
@@ -111,12 +111,18 @@ func actionText(set *brief.Understood, asked string) string {
 			return text
 		}
 	}
+	action := ""
 	if set.KindConfidence >= brief.SureKind {
-		if text := l.with("action_of_"+string(set.Kind), ""); text != "" {
-			return text
-		}
+		action = l.with("action_of_"+string(set.Kind), "")
 	}
-	return l.with("action_learn_more", "")
+	contact, _ := set.First(brief.Contact, 0)
+	if call := l.with("action_call_now", ""); call != "" && atoms.HasPhone(contact.Text) && (action == "" || action == l.with("action_learn_more", "") || action == l.with("action_contact_us", "")) {
+		return call
+	}
+	if action == "" && !has {
+		return l.with("action_learn_more", "")
+	}
+	return action
 }
 
 // button returns the platform's button for the call to action.
@@ -139,13 +145,20 @@ func (w *writer) button() string {
 // grams are the word trigrams of a copy; a text of fewer words is one.
 type grams map[string]bool
 
+// ledBy is how many lines of a list a reader sees first.
+const ledBy = 3
+
+// gramsOf returns the grams of what a reader sees first: the first lines of a list,
+// the first words of a text. What follows says the same facts in every variant.
 func gramsOf(channel string, c *policy.Copy) grams {
 	g := grams{}
 	for _, l := range policy.LimitsOf(channel) {
 		if l.Field == "paths" || l.Field == "business_name" {
 			continue
 		}
-		for _, text := range c.Texts(l.Field) {
+		list := c.Texts(l.Field)
+		for _, text := range list[:min(len(list), ledBy)] {
+			text = opens(text)
 			words := strings.Fields(asWords(text))
 			if len(words) < 3 {
 				g[strings.Join(words, " ")] = true
@@ -156,6 +169,14 @@ func gramsOf(channel string, c *policy.Copy) grams {
 		}
 	}
 	return g
+}
+
+// opens returns the first words of a text.
+func opens(text string) string {
+	if list := strings.Fields(text); len(list) > 20 {
+		return strings.Join(list[:20], " ")
+	}
+	return text
 }
 
 // sameShare is the share of common trigrams from which two texts say the same.
