@@ -231,7 +231,7 @@ func (w *writer) descriptions(l policy.Limit) []string {
 	var said mask
 	for i := range n {
 		t := w.newText(l, l.Hard, " ")
-		t.said, t.taken = said, list
+		t.said, t.taken, t.strict = said, list, i < n-1
 		end := 0
 		if i == 1 || n == 1 {
 			end = t.endRoom()

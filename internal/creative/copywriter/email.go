@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"fanfare/internal/creative/brief"
+	"fanfare/internal/creative/copybank"
 	"fanfare/internal/creative/policy"
 )
 
@@ -60,7 +61,7 @@ func (w *writer) email(l policy.Limit) email {
 		}
 	}
 	e.proof = t.String()
-	e.action, e.colon = w.action(), ": "
+	e.action, e.colon = w.buttonText(), ": "
 	if strings.HasPrefix(w.m.set.Language, "fr") {
 		e.colon = "\u00a0: "
 	}
@@ -99,21 +100,18 @@ func (w *writer) benefits(said mask) ([]string, mask) {
 }
 
 // maskOf returns all facts of a type.
-func (w *writer) maskOf(t brief.Type) (m mask) {
-	for i, f := range w.m.facts {
-		if f.Type == t {
-			m |= mask(1) << i
-		}
-	}
-	return m
-}
+func (w *writer) maskOf(t brief.Type) mask { return w.m.masks[t] }
 
-// action is the text of the button.
-func (w *writer) action() string {
-	if f, ok := first(w.m.facts, brief.CallToAction); ok && !w.gate.bans(f.Text) {
-		return sentenceCase(bare(f.Text))
+// buttonText is the text of the button, with the date until when people must act.
+func (w *writer) buttonText() string {
+	f, ok := first(w.m.facts, brief.CallToAction)
+	if !ok || w.gate.bans(f.Text) {
+		return ""
 	}
-	return ""
+	if dates := w.m.fill[copybank.ActBy]; len(dates) > 0 && !w.m.hasDate(f.Text) {
+		return sentenceCase(bare(f.Text)) + " " + dates[0].text
+	}
+	return sentenceCase(bare(f.Text))
 }
 
 func first(list []brief.Fact, t brief.Type) (brief.Fact, bool) {

@@ -88,6 +88,8 @@ type query struct {
 	whole bool
 	// color allows a line with a voice of its own.
 	color bool
+	// told asks for whole sentences of the brief for the facts that they say.
+	told bool
 	// stock allows a line that every advertiser could say.
 	stock bool
 }
@@ -160,7 +162,14 @@ func (w *writer) score(l *line, q *query, role copybank.Role) (int, bool) {
 	if l.facts&q.never != 0 || q.needs != 0 && l.facts&q.needs == 0 || q.leads && l.facts&w.idea.lead == 0 || l.color && !q.color || l.stock && !q.stock {
 		return 0, false
 	}
+	if q.told && !l.sentence && l.facts&w.m.told != 0 {
+		return 0, false
+	}
 	if l.facts&w.m.phones != 0 && (q.limit.Channel == "search" || q.limit.Channel == "display") {
+		return 0, false
+	}
+	// "Ends Sunday" and "Use code TEN" say nothing before the offer is said.
+	if deal := w.maskOf(brief.Offer) | w.maskOf(brief.PreviousPrice); deal != 0 && l.facts&(w.maskOf(brief.Deadline)|w.maskOf(brief.Code))&^w.m.actBy != 0 && (l.facts|q.said)&deal == 0 {
 		return 0, false
 	}
 	fresh := l.facts &^ q.said
@@ -172,6 +181,11 @@ func (w *writer) score(l *line, q *query, role copybank.Role) (int, bool) {
 	gains := fresh
 	if q.leads || q.first {
 		gains &^= w.others | (w.maskOf(brief.Benefit)|w.maskOf(brief.Proof))&^w.idea.lead
+	}
+	if role == copybank.Closing {
+		// An action is asked for with its date and the contact, and nothing else.
+		gains &= w.maskOf(brief.CallToAction) | w.maskOf(brief.Contact) | w.m.actBy
+		score -= 16 * bits.OnesCount64(uint64(fresh&^gains))
 	}
 	for rest := gains; rest != 0; rest &= rest - 1 {
 		score += 4 * weights[w.m.facts[bits.TrailingZeros64(uint64(rest))].Type]
@@ -194,7 +208,7 @@ func (w *writer) score(l *line, q *query, role copybank.Role) (int, bool) {
 		score += 6
 	}
 	// Words that are not the brief's own make a line longer and no truer.
-	score -= l.fixed / 3
+	score -= l.fixed / 2
 	if l.cut {
 		score -= 6
 	}
@@ -224,7 +238,7 @@ func (w *writer) asOwn(l line, role copybank.Role) line {
 	if isUnspaced(l.text) {
 		words = len([]rune(l.text)) / 2
 	}
-	text := sentenceCase(bare(l.text))
+	text := sentenceCase(l.text)
 	if l.cut && role != copybank.Headline && role != copybank.Subject {
 		l.text = ""
 		return l

@@ -22,6 +22,8 @@ type line struct {
 	// special says that the pattern is for few kinds.
 	special bool
 	own     bool
+	// sentence says that the line is a whole sentence of the brief.
+	sentence bool
 	// color says that the line has a voice of its own, stock that every advertiser
 	// could say it.
 	color, stock bool
@@ -101,6 +103,10 @@ func (m *material) turns(needs copybank.SlotSet) int {
 // tried.
 const shortHeadline = 30
 
+// mostFixed is the number of letters from which a line with nothing but names says
+// something that every advertiser could say.
+const mostFixed = 10
+
 // stockSlots are the slots of which every brief has a fact.
 var stockSlots = copybank.SlotSet(0).Add(copybank.Product).Add(copybank.ProductPlural).Add(copybank.ProductA).Add(copybank.ProductOne).Add(copybank.ProductName).Add(copybank.Brand).Add(copybank.CTA)
 
@@ -108,7 +114,6 @@ var stockSlots = copybank.SlotSet(0).Add(copybank.Product).Add(copybank.ProductP
 // beginning with that of the turn.
 func (m *material) filled(p *copybank.Pattern, turn int, short bool) (line, bool) {
 	l := line{id: p.ID, angle: p.Angle, tone: p.Tone, special: len(p.Kinds) > 0 && len(p.Kinds) <= 6, color: p.Grade == copybank.Color}
-	l.stock = p.Needs&^stockSlots == 0 && l.color
 	var b strings.Builder
 	for _, part := range p.Parts {
 		if !part.IsSlot {
@@ -135,6 +140,7 @@ func (m *material) filled(p *copybank.Pattern, turn int, short bool) (line, bool
 		b.WriteString(text)
 	}
 	l.text = b.String()
+	l.stock = p.Needs&^stockSlots == 0 && (l.color || l.fixed > mostFixed && p.Role != copybank.Closing)
 	return l, true
 }
 
@@ -173,8 +179,9 @@ func sentenceCase(text string) string {
 		return text
 	}
 	word, rest, _ := strings.Cut(text, " ")
-	if next, _, _ := strings.Cut(rest, " "); strings.ContainsFunc(word+next, unicode.IsDigit) {
-		if found := atoms.Find(text); len(found) > 0 && found[0].Start == 0 {
+	next, _, _ := strings.Cut(rest, " ")
+	if head := word + " " + next; strings.ContainsFunc(head, unicode.IsDigit) {
+		if found := atoms.Find(head); len(found) > 0 && found[0].Start == 0 {
 			return text
 		}
 	}

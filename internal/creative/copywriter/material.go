@@ -37,9 +37,16 @@ type material struct {
 	lang    *language
 	english bool
 	facts   []brief.Fact
+	// masks are the facts of each type.
+	masks map[brief.Type]mask
 	// fill has the fillings of each slot. A slot without one does not exist.
 	fill [copybank.SlotCount][]filling
 	have copybank.SlotSet
+	// told are the facts that a whole sentence of the brief says, as far as the
+	// parser found them in it: the sentence also says what belongs to them.
+	told mask
+	// actBy are the dates until when people must act.
+	actBy mask
 	// generic is the action if every advertiser could ask for it.
 	generic mask
 	// phones are the facts that have a phone number or another contact.
@@ -61,7 +68,9 @@ func newMaterial(set *brief.Understood, brand, action string) *material {
 	if action != "" {
 		m.facts = append(slices.Clip(m.facts), brief.Fact{Type: brief.CallToAction, Text: action, Confidence: brief.Given})
 	}
+	m.masks = map[brief.Type]mask{}
 	for i, f := range m.facts {
+		m.masks[f.Type] |= mask(1) << i
 		f.Text = bare(strings.TrimRight(policy.Clean(f.Text, false), " …"))
 		if !isSayable(f.Text) || f.Type == brief.Contact && strings.Contains(f.Text, "://") {
 			m.facts[i].Text = ""
@@ -84,6 +93,14 @@ func newMaterial(set *brief.Understood, brand, action string) *material {
 				m.add(copybank.Benefit, one.text, mask(1)<<i)
 			}
 		}
+	}
+	for i, f := range m.facts {
+		if f.Confidence >= brief.Labeled || !saidOnce(f.Type) || f.Type == brief.Benefit || f.Type == brief.Proof {
+			m.told &^= mask(1) << i
+		}
+	}
+	for _, date := range m.fill[copybank.ActBy] {
+		m.actBy |= date.fact
 	}
 	m.addOwnDates()
 	for slot, list := range m.fill {
@@ -322,7 +339,6 @@ func (m *material) addOffer(text string, fact mask) {
 			m.add(copybank.Offer, rest, fact)
 		}
 	case first == "buy":
-		m.add(copybank.Offer, text, fact)
 		m.add(copybank.OfferDo, text, fact)
 	case startsWithGift(m.lang, text) && words.ShapeOf(text) != words.Clause:
 		m.add(copybank.Offer, text, fact)
@@ -444,6 +460,8 @@ func (m *material) addOwnLines(f brief.Fact, fact mask) {
 			l.angle = "deal"
 		}
 		l.facts |= m.within(f.Text)
+		l.sentence = true
+		m.told |= l.facts &^ fact
 	case brief.Brand, brief.PreviousPrice, brief.Deadline, brief.Place, brief.Audience, brief.Contact, brief.Code, brief.Occasion, brief.Terms:
 		return
 	}

@@ -1,6 +1,7 @@
 package copywriter
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -41,6 +42,10 @@ func (w *writer) order() []mask {
 	return list
 }
 
+// action are the facts that ask people to act: an action, and the date until when
+// they must.
+func (w *writer) action() mask { return w.maskOf(brief.CallToAction) | w.m.actBy }
+
 // names are the facts that say what an ad is about.
 func (w *writer) names() mask { return w.maskOf(brief.Product) | w.maskOf(brief.Brand) }
 
@@ -55,6 +60,8 @@ type text struct {
 	said  mask
 	// taken are lines of other texts that must not come again.
 	taken []string
+	// strict says that a fact waits for a text in which its whole sentence fits.
+	strict bool
 	// colored says that the text has its one line of color.
 	colored bool
 }
@@ -79,7 +86,11 @@ func (t *text) query(roles ...copybank.Role) query {
 	if len(t.list) > 0 {
 		left = t.room - t.length("")
 	}
-	return query{roles: roles, limit: t.limit, room: left, said: t.said, taken: slices.Concat(t.taken, t.list), never: t.w.maskOf(brief.CallToAction), whole: true}
+	q := query{roles: roles, limit: t.limit, room: left, said: t.said, taken: slices.Concat(t.taken, t.list), never: t.w.action(), whole: true}
+	if t.limit.Field == "long_headline" {
+		q.never |= t.w.m.phones
+	}
+	return q
 }
 
 // open begins a text with a sentence that names the thing, if possible with a
@@ -92,9 +103,10 @@ func (t *text) open() {
 	for _, try := range []struct {
 		needs mask
 		leads bool
-	}{{product, true}, {w.names(), true}, {product, false}, {w.names(), false}, {0, true}, {0, false}} {
+		told  bool
+	}{{product, true, true}, {w.names(), true, true}, {product, false, true}, {w.names(), false, true}, {product, true, false}, {w.names(), false, false}, {0, true, false}, {0, false, false}} {
 		q := base
-		q.needs, q.leads = try.needs, try.leads
+		q.needs, q.leads, q.told = try.needs, try.leads, try.told
 		if l, ok := w.pick(q); ok && (try.needs == 0 || l.facts&try.needs != 0) {
 			t.add(&l)
 			return
@@ -112,6 +124,10 @@ func (t *text) open() {
 // as long as there is room.
 func (t *text) say(order []mask, ideal, end int) {
 	required := t.w.required()
+	// Whom it is for stands behind what it is.
+	people := t.w.maskOf(brief.Audience)
+	order = slices.Clone(order)
+	slices.SortStableFunc(order, func(a, b mask) int { return cmp.Compare(b&people, a&people) })
 	for _, fact := range order {
 		if fact&t.said != 0 || t.length("")+end >= ideal && fact&required == 0 {
 			continue
@@ -132,7 +148,13 @@ func (t *text) sayOne(fact mask) {
 	if q.room < 8 {
 		return
 	}
-	if l, ok := t.w.pick(q); ok {
+	q.told = true
+	l, ok := t.w.pick(q)
+	if !ok && !t.strict {
+		q.told = false
+		l, ok = t.w.pick(q)
+	}
+	if ok {
 		t.add(&l)
 	}
 }

@@ -142,8 +142,15 @@ func (w *writer) button() string {
 	return ""
 }
 
-// grams are the word trigrams of a copy; a text of fewer words is one.
-type grams map[string]bool
+// grams are the word trigrams of a copy, and the first words of its long text. A text
+// of fewer than three words is one.
+type grams struct {
+	words  map[string]bool
+	begins string
+}
+
+// startWords is how many words of two long texts show that they begin alike.
+const startWords = 12
 
 // ledBy is how many lines of a list a reader sees first.
 const ledBy = 3
@@ -151,20 +158,23 @@ const ledBy = 3
 // gramsOf returns the grams of what a reader sees first: the first lines of a list,
 // the first words of a text. What follows says the same facts in every variant.
 func gramsOf(channel string, c *policy.Copy) grams {
-	g := grams{}
+	g := grams{words: map[string]bool{}}
 	for _, l := range policy.LimitsOf(channel) {
 		if l.Field == "paths" || l.Field == "business_name" {
 			continue
 		}
 		list := c.Texts(l.Field)
 		for _, text := range list[:min(len(list), ledBy)] {
+			if words := strings.Fields(text); l.MaxItems == 1 && len(words) > startWords && l.Field != "long_headline" && l.Field != "short_text" && l.Field != "preheader" {
+				g.begins = strings.Join(words[:startWords], " ")
+			}
 			text = opens(text)
 			words := strings.Fields(asWords(text))
 			if len(words) < 3 {
-				g[strings.Join(words, " ")] = true
+				g.words[strings.Join(words, " ")] = true
 			}
 			for i := range max(0, len(words)-2) {
-				g[strings.Join(words[i:i+3], " ")] = true
+				g.words[strings.Join(words[i:i+3], " ")] = true
 			}
 		}
 	}
@@ -189,12 +199,12 @@ func resembles(a, b map[string]grams) bool {
 	for channel, x := range a {
 		y := b[channel]
 		common := 0
-		for gram := range x {
-			if y[gram] {
+		for gram := range x.words {
+			if y.words[gram] {
 				common++
 			}
 		}
-		if float64(common) >= sameShare*float64(max(1, len(x)+len(y)-common)) {
+		if x.begins != "" && x.begins == y.begins || float64(common) >= sameShare*float64(max(1, len(x.words)+len(y.words)-common)) {
 			alike++
 		}
 	}
