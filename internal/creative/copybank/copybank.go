@@ -144,8 +144,11 @@ type Pattern struct {
 	Angle string
 	Tone  string
 	Grade Grade
-	Parts []Part
-	Needs SlotSet
+	// Region is the only region whose form of the language the line is in, "PT" for
+	// Portugal, empty for all.
+	Region string
+	Parts  []Part
+	Needs  SlotSet
 	// Source is the file and line of the pattern.
 	Source string
 }
@@ -221,6 +224,7 @@ func read(from fs.FS, language string) (*Bank, error) {
 		if err != nil {
 			return nil, err
 		}
+		_, region, _ := strings.Cut(strings.TrimSuffix(path.Base(name), ".txt"), language+"-")
 		lines := bufio.NewScanner(f)
 		for n := 1; lines.Scan(); n++ {
 			line := strings.TrimSpace(lines.Text())
@@ -231,6 +235,7 @@ func read(from fs.FS, language string) (*Bank, error) {
 			if err != nil {
 				return nil, fmt.Errorf("%s:%d: %w", name, n, err)
 			}
+			p.Region = region
 			p.Source = fmt.Sprintf("%s:%d", name, n)
 			b.byRole[p.Role] = append(b.byRole[p.Role], p)
 		}
@@ -247,11 +252,6 @@ func read(from fs.FS, language string) (*Bank, error) {
 // Parse reads one line of a file.
 func Parse(line string) (*Pattern, error) {
 	columns := strings.SplitN(line, " | ", 6)
-	if len(columns) == 5 {
-		// Choice: a line without a grade is a color line, so that nothing becomes
-		// a plain line unread.
-		columns = slices.Insert(columns, 4, string(Color))
-	}
 	if len(columns) != 6 {
 		return nil, fmt.Errorf("%q has %d columns, want role | kinds | angle | tone | grade | text", line, len(columns))
 	}

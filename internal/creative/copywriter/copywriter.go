@@ -19,6 +19,10 @@ import (
 // Model names this generation of patterns.
 const Model = "composer-2"
 
+// mostRetries is how many ideas are tried beyond the number of variants, if some
+// repeat others.
+const mostRetries = 2
+
 // Writer implements creative.Provider. It has no state.
 type Writer struct{}
 
@@ -60,13 +64,17 @@ func (*Writer) Write(ctx context.Context, b *creative.Brief) (*creative.Result, 
 	}
 	result := &creative.Result{Language: set.Language, Model: Model}
 	var kept []map[string]grams
-	ideas := w.ideas(b.Variants)
+	var lost []string
+	ideas := w.ideas()
 	for i, idea := range ideas {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		w.variant, w.idea, w.others = i, idea, 0
-		for _, other := range ideas {
+		if len(result.Drafts) == b.Variants || i >= b.Variants+mostRetries {
+			break
+		}
+		w.variant, w.idea, w.others = len(result.Drafts), idea, 0
+		for _, other := range ideas[:min(len(ideas), b.Variants)] {
 			w.others |= other.lead &^ idea.lead
 		}
 		draft, why := w.draft()
@@ -76,19 +84,23 @@ func (*Writer) Write(ctx context.Context, b *creative.Brief) (*creative.Result, 
 				made[channel] = gramsOf(channel, &text)
 			}
 			if slices.ContainsFunc(kept, func(other map[string]grams) bool { return resembles(made, other) }) {
-				why = fmt.Sprintf("Variant %d would repeat another. Add a benefit, an offer or an audience to the brief.", i+1)
+				why = "A variant would repeat another. Add a benefit, an offer or an audience to the brief."
 			} else {
 				kept = append(kept, made)
 			}
 		}
 		if why != "" {
-			result.Dropped = append(result.Dropped, why)
+			lost = append(lost, why)
 			continue
 		}
 		result.Drafts = append(result.Drafts, draft)
 	}
-	for i := len(ideas); i < b.Variants; i++ {
-		result.Dropped = append(result.Dropped, fmt.Sprintf("Variant %d needs an idea of its own. Add a benefit, an offer, a proof or an audience to the brief.", i+1))
+	for i := len(result.Drafts); i < b.Variants; i++ {
+		why := fmt.Sprintf("Variant %d needs an idea of its own. Add a benefit, an offer, a proof or an audience to the brief.", i+1)
+		if n := i - len(result.Drafts); n < len(lost) {
+			why = lost[n]
+		}
+		result.Dropped = append(result.Dropped, why)
 	}
 	result.Skipped = w.skipped
 	if len(result.Drafts) == 0 {

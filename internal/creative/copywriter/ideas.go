@@ -18,9 +18,9 @@ type idea struct {
 	lead mask
 }
 
-// ideas returns as many different ideas as the brief has, at most n. Each has facts
-// of its own to lead with.
-func (w *writer) ideas(n int) []idea {
+// ideas returns the different ideas of the brief, the best first. Each has facts of
+// its own to lead with.
+func (w *writer) ideas() []idea {
 	of := func(types ...brief.Type) (list []mask) {
 		for i, f := range w.m.facts {
 			if slices.Contains(types, f.Type) && f.Text != "" {
@@ -52,10 +52,8 @@ func (w *writer) ideas(n int) []idea {
 	for _, sentence := range of(brief.Sentence) {
 		one("detail", []mask{sentence})
 	}
-	if len(list) == 0 {
-		one("intro", of(brief.Product, brief.Brand))
-	}
-	return list[:min(n, len(list))]
+	one("intro", of(brief.Product, brief.Brand))
+	return list
 }
 
 // weights are how much a line gains from a fact of a type that was not said yet.
@@ -168,6 +166,7 @@ func (w *writer) score(l *line, q *query, role copybank.Role) (int, bool) {
 	if l.facts&w.m.phones != 0 && (q.limit.Channel == "search" || q.limit.Channel == "display") {
 		return 0, false
 	}
+	score := 0
 	// "Ends Sunday" and "Use code TEN" say nothing before the offer is said.
 	if deal := w.maskOf(brief.Offer) | w.maskOf(brief.PreviousPrice); deal != 0 && l.facts&(w.maskOf(brief.Deadline)|w.maskOf(brief.Code))&^w.m.actBy != 0 && (l.facts|q.said)&deal == 0 {
 		return 0, false
@@ -176,11 +175,11 @@ func (w *writer) score(l *line, q *query, role copybank.Role) (int, bool) {
 	if !q.again && fresh == 0 && l.facts != 0 {
 		return 0, false
 	}
-	score := 0
 	// The first line does not argue with what other variants lead with.
 	gains := fresh
 	if q.leads || q.first {
 		gains &^= w.others | (w.maskOf(brief.Benefit)|w.maskOf(brief.Proof))&^w.idea.lead
+		score -= 10 * bits.OnesCount64(uint64(fresh&w.others))
 	}
 	if role == copybank.Closing {
 		// An action is asked for with its date and the contact, and nothing else.
@@ -238,7 +237,7 @@ func (w *writer) asOwn(l line, role copybank.Role) line {
 	if isUnspaced(l.text) {
 		words = len([]rune(l.text)) / 2
 	}
-	text := sentenceCase(l.text)
+	text := w.m.atStart(l.text)
 	if l.cut && role != copybank.Headline && role != copybank.Subject {
 		l.text = ""
 		return l

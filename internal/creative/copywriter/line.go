@@ -105,7 +105,7 @@ const shortHeadline = 30
 
 // mostFixed is the number of letters from which a line with nothing but names says
 // something that every advertiser could say.
-const mostFixed = 10
+const mostFixed = 6
 
 // stockSlots are the slots of which every brief has a fact.
 var stockSlots = copybank.SlotSet(0).Add(copybank.Product).Add(copybank.ProductPlural).Add(copybank.ProductA).Add(copybank.ProductOne).Add(copybank.ProductName).Add(copybank.Brand).Add(copybank.CTA)
@@ -135,12 +135,12 @@ func (m *material) filled(p *copybank.Pattern, turn int, short bool) (line, bool
 			text = f.within
 		}
 		if startsSentence(b.String()) {
-			text = sentenceCase(text)
+			text = m.atStart(text)
 		}
 		b.WriteString(text)
 	}
 	l.text = b.String()
-	l.stock = p.Needs&^stockSlots == 0 && (l.color || l.fixed > mostFixed && p.Role != copybank.Closing)
+	l.stock = p.Needs&^stockSlots == 0 && (l.color || l.fixed > mostFixed && p.Role != copybank.Closing && !slices.Contains(p.Kinds, "hiring"))
 	return l, true
 }
 
@@ -169,6 +169,17 @@ func (m *material) fillingOf(slot copybank.Slot, turn int) filling {
 		}
 	}
 	return m.fill[slot][0]
+}
+
+// atStart returns a text as it begins a sentence. The texts of a brief are few, and
+// come at many starts.
+func (m *material) atStart(text string) string {
+	cased, known := m.cased[text]
+	if !known {
+		cased = sentenceCase(text)
+		m.cased[text] = cased
+	}
+	return cased
 }
 
 // sentenceCase begins a text with a capital. Words such as "iPhone" and "e.g."

@@ -51,6 +51,8 @@ type material struct {
 	generic mask
 	// phones are the facts that have a phone number or another contact.
 	phones mask
+	// cased are texts as they begin a sentence.
+	cased map[string]string
 	// listed are the benefits that can be an item of a list.
 	listed map[mask]item
 	// own are whole lines in the words of the brief.
@@ -60,7 +62,7 @@ type material struct {
 // newMaterial builds the slots and the lines of a brief.
 func newMaterial(set *brief.Understood, brand, action string) *material {
 	m := &material{set: set, lang: languageOf(set.Language), facts: set.Facts[:min(len(set.Facts), maxFacts-2)]}
-	m.listed = map[mask]item{}
+	m.listed, m.cased = map[mask]item{}, map[string]string{}
 	m.english = strings.HasPrefix(strings.ToLower(set.Language), "en")
 	if brand != "" && !slices.ContainsFunc(m.facts, func(f brief.Fact) bool { return f.Type == brief.Brand }) {
 		m.facts = append(slices.Clip(m.facts), brief.Fact{Type: brief.Brand, Text: brand, Confidence: brief.Given})

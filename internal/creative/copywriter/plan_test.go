@@ -8,6 +8,7 @@ import (
 	"fanfare/internal/creative"
 	"fanfare/internal/creative/brief"
 	"fanfare/internal/creative/copybank"
+	"fanfare/internal/creative/parser"
 	"fanfare/internal/creative/policy"
 )
 
@@ -145,6 +146,28 @@ func TestColorIsRare(t *testing.T) {
 					}
 				}
 			}
+		}
+	}
+}
+
+// TestPortugueseOfBrazil writes for Brazil in its own words, which the currency or a
+// word of the brief shows.
+func TestPortugueseOfBrazil(t *testing.T) {
+	t.Parallel()
+	for prompt, want := range map[string]string{
+		"Produto: Academia no bairro\nPreço: R$ 89 por mês\nBenefícios: sem fidelidade; aberta até as 23h":    "atricule-se",
+		"Produto: Ginásio no bairro\nPreço: 39 € por mês\nBenefícios: sem fidelização; aberto até às 23h":     "egiste-se",
+		"Produto: Academia no bairro\nBenefícios: sem fidelidade; você escolhe o horário; aulas pelo celular": "atricule-se",
+	} {
+		b := &creative.Brief{Prompt: prompt, Channels: []string{"social"}, Variants: 1, Language: "pt"}
+		b.Facts = parser.Parse(prompt, "pt", nil)
+		b.Facts.Kind, b.Facts.KindConfidence = "fitness", 1
+		r, err := write(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := texts("social", r.Drafts[0].ByChannel["social"]); !strings.Contains(strings.Join(got, "\n"), want) {
+			t.Errorf("%q: got %q without %q", prompt, got, want)
 		}
 	}
 }

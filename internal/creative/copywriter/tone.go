@@ -39,6 +39,9 @@ func (w *writer) suitsTone(p *copybank.Pattern) bool {
 	if a := addressIn(w.m.set.Language, p.Text()); a != neutral && w.address != neutral && a != w.address {
 		return false
 	}
+	if p.Region == "PT" && w.address == brazilian {
+		return false
+	}
 	return p.Tone == copybank.AnyTone || p.Tone == w.tone || w.tone == "" && p.Tone == "plain" || w.tone == "energetic" && p.Tone == "friendly"
 }
 
@@ -49,9 +52,12 @@ const (
 	neutral address = iota
 	familiar
 	polite
+	european
+	brazilian
 )
 
 // addressWords are the words of each address, in languages in which ads use both.
+// Portuguese has words of Portugal and of Brazil.
 var addressWords = map[string]map[address][]string{
 	"de": {
 		familiar: {"du", "dich", "dir", "dein", "deine", "deinem", "deinen", "deiner", "deines", "hol", "komm", "sicher", "schau", "euch", "euer", "eure"},
@@ -60,6 +66,10 @@ var addressWords = map[string]map[address][]string{
 	"fr": {
 		familiar: {"tu", "toi", "ton", "ta", "tes", "te"},
 		polite:   {"vous", "votre", "vos"},
+	},
+	"pt": {
+		european:  {"poupe", "poupar", "connosco", "contacte", "telemóvel", "ecrã", "equipa", "registe", "subscreva", "descarregue", "encomende", "encomenda", "autocarro", "bilhetes", "utilizador", "utilizadores", "facto", "factos", "portes", "carrinha"},
+		brazilian: {"você", "vocês", "celular", "economize", "economizar", "conosco", "contate", "cadastre", "cadastro", "baixe", "equipe", "ingressos", "ingresso", "cupom", "frete", "parcelas", "parcele", "usuário", "usuários", "ônibus", "fato"},
 	},
 }
 
@@ -72,8 +82,10 @@ func addressIn(language, text string) address {
 	}
 	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return notWord(r) || r == '-' }) {
 		lower := strings.ToLower(word)
-		if slices.Contains(known[familiar], lower) {
-			return familiar
+		for _, a := range []address{familiar, european, brazilian} {
+			if slices.Contains(known[a], lower) {
+				return a
+			}
 		}
 		// "sie" in lower case is "they".
 		if slices.Contains(known[polite], lower) && (code != "de" || word != lower) {
@@ -86,6 +98,12 @@ func addressIn(language, text string) address {
 // addressOf returns the address of the brief's own words, or else that of the
 // tone.
 func (w *writer) addressOf() address {
+	if strings.HasPrefix(strings.ToLower(w.m.set.Language), "pt") {
+		if isBrazilian(w.m.set) {
+			return brazilian
+		}
+		return european
+	}
 	for _, f := range w.m.set.Facts {
 		if a := addressIn(w.m.set.Language, f.Text); a != neutral {
 			return a
@@ -97,6 +115,27 @@ func (w *writer) addressOf() address {
 	return polite
 }
 
+// isBrazilian reports a brief in the Portuguese of Brazil: by its language tag, its
+// currency, its web address or its words.
+func isBrazilian(set *brief.Understood) bool {
+	code, region, _ := strings.Cut(strings.ToLower(strings.ReplaceAll(set.Language, "_", "-")), "-")
+	if code != "pt" || region != "" {
+		return code == "pt" && region == "br"
+	}
+	european, found := false, false
+	for _, f := range set.Facts {
+		switch text := strings.ToLower(f.Text); addressIn(set.Language, f.Text) {
+		case brazilian:
+			return true
+		case neutral, familiar, polite:
+			found = found || strings.Contains(text, "r$") || strings.HasSuffix(text, ".br") || strings.Contains(text, ".br/")
+		default:
+			european = true
+		}
+	}
+	return found && !european
+}
+
 // actionText returns the call to action of a brief that has none for all channels:
 // that of the request, or one that follows from the contact and the kind. It is
 // empty if the brief has one.
@@ -106,21 +145,30 @@ func actionText(set *brief.Understood, asked string) string {
 	if l == nil || has && !atoms.HasPhone(own.Text) {
 		return ""
 	}
+	of := func(name string) string {
+		if text := l.with("brazil_"+name, ""); text != "" && isBrazilian(set) {
+			return text
+		}
+		return l.with(name, "")
+	}
 	if asked != "" {
-		if text := l.with("action_"+asked, ""); text != "" {
+		if text := of("action_" + asked); text != "" {
 			return text
 		}
 	}
 	action := ""
 	if set.KindConfidence >= brief.SureKind {
-		action = l.with("action_of_"+string(set.Kind), "")
+		action = of("action_of_" + string(set.Kind))
 	}
 	contact, _ := set.First(brief.Contact, 0)
-	if call := l.with("action_call_now", ""); call != "" && atoms.HasPhone(contact.Text) && (action == "" || action == l.with("action_learn_more", "") || action == l.with("action_contact_us", "")) {
+	if call := of("action_call_now"); call != "" && atoms.HasPhone(contact.Text) && (action == "" || action == of("action_learn_more") || action == of("action_contact_us")) {
 		return call
 	}
+	if _, price := set.First(brief.Price, brief.Sure); action == of("action_learn_more") && set.Kind == "home" && price {
+		return of("action_shop_now")
+	}
 	if action == "" && !has {
-		return l.with("action_learn_more", "")
+		return of("action_learn_more")
 	}
 	return action
 }

@@ -339,7 +339,14 @@ func (r *reader) readItem(from, to int) {
 	}
 	r.sentence++
 	before := len(r.found)
+	if r.wanted(from, to) {
+		r.details(from, to)
+		return
+	}
 	r.details(from, to)
+	if r.requirement(from, to) {
+		return
+	}
 	if r.lex == nil {
 		r.add(brief.Benefit, from, to, brief.Guessed)
 		return
