@@ -53,16 +53,16 @@ func firstOf(s string) string {
 	return first
 }
 
-// firstTexts are what a reader of an ad sees first: the first three lines of each
-// list and the first twenty words of each text.
+// firstTexts are what a reader of an ad sees first: the first two lines of each
+// list and the first twelve words of each text.
 func firstTexts(channel string, c policy.Copy) []string {
 	c.Paths, c.BusinessName = nil, nil
 	var list []string
 	for _, l := range policy.LimitsOf(channel) {
 		of := c.Texts(l.Field)
-		for _, text := range of[:min(len(of), 3)] {
+		for _, text := range of[:min(len(of), 2)] {
 			words := strings.Fields(text)
-			list = append(list, strings.Join(words[:min(len(words), 20)], " "))
+			list = append(list, strings.Join(words[:min(len(words), 12)], " "))
 		}
 	}
 	return list

@@ -201,7 +201,7 @@ type grams struct {
 const startWords = 12
 
 // ledBy is how many lines of a list a reader sees first.
-const ledBy = 3
+const ledBy = 2
 
 // gramsOf returns the grams of what a reader sees first: the first lines of a list,
 // the first words of a text. What follows says the same facts in every variant.
@@ -216,8 +216,7 @@ func gramsOf(channel string, c *policy.Copy) grams {
 			if words := strings.Fields(text); l.MaxItems == 1 && len(words) > startWords && l.Field != "long_headline" && l.Field != "short_text" && l.Field != "preheader" {
 				g.begins = strings.Join(words[:startWords], " ")
 			}
-			text = opens(text)
-			words := strings.Fields(asWords(text))
+			words := strings.Fields(asWords(opens(text)))
 			if len(words) < 3 {
 				g.words[strings.Join(words, " ")] = true
 			}
@@ -231,8 +230,8 @@ func gramsOf(channel string, c *policy.Copy) grams {
 
 // opens returns the first words of a text.
 func opens(text string) string {
-	if list := strings.Fields(text); len(list) > 20 {
-		return strings.Join(list[:20], " ")
+	if list := strings.Fields(text); len(list) > startWords {
+		return strings.Join(list[:startWords], " ")
 	}
 	return text
 }
