@@ -12,7 +12,15 @@ import (
 )
 
 func (m *material) addDeadline(f brief.Fact, fact mask) {
-	date, _ := m.lang.cut("until_words", f.Text)
+	date, cut := m.lang.cut("until_words", f.Text)
+	if !cut {
+		// "enrol by 7 January" begins with what people must do until then.
+		if at := m.lang.indexOf("until_short", date); at > 0 {
+			date, _ = m.lang.cut("until_words", date[at:])
+		} else if found := atoms.Find(date); len(found) > 0 && found[0].Kind == atoms.Date && found[0].Start > 0 && !m.lang.has("weekdays", date[:found[0].Start]) && !m.lang.has("dates", date[:found[0].Start]) {
+			return
+		}
+	}
 	if !isShort(date, 7) || !m.lang.isDate(date) {
 		return
 	}
@@ -32,7 +40,7 @@ func (m *material) addDeadline(f brief.Fact, fact mask) {
 }
 
 func (m *material) addWhen(text string, fact mask) {
-	if !isShort(text, 10) {
+	if !isShort(text, 10) || m.lang.starts("when_alone", text) {
 		return
 	}
 	if rest, ok := m.lang.cut("when_start", text); ok {

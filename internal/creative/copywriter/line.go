@@ -140,7 +140,7 @@ func (m *material) filled(p *copybank.Pattern, turn int, short bool) (line, bool
 		b.WriteString(text)
 	}
 	l.text = b.String()
-	l.stock = p.Needs&^stockSlots == 0 && (l.color || l.fixed > mostFixed && p.Role != copybank.Closing && !slices.Contains(p.Kinds, "hiring"))
+	l.stock = p.Needs&^stockSlots == 0 && (l.color || (l.fixed > mostFixed || !p.Parts[0].IsSlot) && p.Role != copybank.Closing && !slices.Contains(p.Kinds, "hiring"))
 	return l, true
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"fanfare/internal/creative/atoms"
 	"fanfare/internal/creative/brief"
@@ -64,6 +65,7 @@ func newMaterial(set *brief.Understood, brand, action string) *material {
 	m := &material{set: set, lang: languageOf(set.Language), facts: set.Facts[:min(len(set.Facts), maxFacts-2)]}
 	m.listed, m.cased = map[mask]item{}, map[string]string{}
 	m.english = strings.HasPrefix(strings.ToLower(set.Language), "en")
+	m.splitProduct()
 	if brand != "" && !slices.ContainsFunc(m.facts, func(f brief.Fact) bool { return f.Type == brief.Brand }) {
 		m.facts = append(slices.Clip(m.facts), brief.Fact{Type: brief.Brand, Text: brand, Confidence: brief.Given})
 	}
@@ -115,6 +117,32 @@ func newMaterial(set *brief.Understood, brand, action string) *material {
 	}
 	m.shareFillings()
 	return m
+}
+
+// splitProduct makes benefits of what a form says behind the name of a product:
+// "Nitrile gloves, powder free, AQL 1.5".
+func (m *material) splitProduct() {
+	for i, f := range m.facts {
+		if f.Type != brief.Product || f.Confidence < brief.Labeled || len(m.facts) > maxFacts/2 {
+			continue
+		}
+		parts := strings.Split(f.Text, ", ")
+		if len(parts) < 2 || strings.ContainsAny(f.Text, "()") || m.lang == nil || m.lang.has("and_words", f.Text) {
+			return
+		}
+		for _, part := range parts[1:] {
+			first, _ := utf8.DecodeRuneInString(part)
+			if unicode.IsUpper(first) && !strings.ContainsFunc(part, unicode.IsDigit) || !isShort(part, 5) || !isSayable(part) {
+				return // "7 nights, Lake Bled" is a name and a place.
+			}
+		}
+		m.facts = slices.Clone(m.facts)
+		m.facts[i].Text = parts[0]
+		for _, part := range parts[1:] {
+			m.facts = append(m.facts, brief.Fact{Type: brief.Benefit, Text: part, Confidence: f.Confidence})
+		}
+		return
+	}
 }
 
 // isReduced reports whether a price is lower than the previous one, as far as both
@@ -236,7 +264,9 @@ func (m *material) addSlots(f brief.Fact, fact mask) {
 			m.add(copybank.CTA, m.inner(bare(f.Text)), fact)
 		}
 	case brief.Contact:
-		m.add(copybank.Contact, f.Text, fact)
+		if isContact(f.Text) {
+			m.add(copybank.Contact, f.Text, fact)
+		}
 	case brief.Code:
 		if !strings.Contains(f.Text, " ") && len(f.Text) <= 30 {
 			m.add(copybank.Code, f.Text, fact)
@@ -245,6 +275,12 @@ func (m *material) addSlots(f brief.Fact, fact mask) {
 		m.add(copybank.Occasion, f.Text, fact)
 	case brief.Terms, brief.Sentence:
 	}
+}
+
+// isContact reports a phone number, an email address or a web address.
+func isContact(text string) bool {
+	point := strings.IndexByte(text, '.')
+	return atoms.HasPhone(text) || strings.Contains(text, "@") || point > 0 && point < len(text)-2 && !strings.Contains(text, " ")
 }
 
 // inner returns a phrase as it is written within a sentence.
@@ -276,12 +312,23 @@ func (m *material) addProduct(text string, fact mask) {
 		m.fill[copybank.Product] = append(m.fill[copybank.Product], filling{text: text, short: short, fact: fact})
 		return
 	}
+	if isSaid(text) {
+		return
+	}
 	bare, article := cutArticle(text)
 	number := words.NumberOf(bare)
 	if article == "a" && number != words.Plural {
 		number = words.One
 	}
-	text = m.inner(bare)
+	if first, _ := utf8.DecodeRuneInString(bare); article == "the" && unicode.IsUpper(first) {
+		// "The Harrow waxed jacket" is the one with that name.
+		text = bare
+		if number == words.One {
+			number = words.NoNumber
+		}
+	} else {
+		text = m.inner(bare)
+	}
 	m.fill[copybank.Product] = append(m.fill[copybank.Product], filling{text, withArticle(text, number, article), m.inner(short), fact})
 	switch number {
 	case words.Plural:
@@ -296,6 +343,17 @@ func (m *material) addProduct(text string, fact mask) {
 		m.add(copybank.ProductName, text, fact)
 	case words.NoNumber:
 	}
+}
+
+// isSaid reports a product that is a sentence: "we come to your house and wash your
+// dog". It is said as it is.
+func isSaid(text string) bool {
+	switch words.ShapeOf(text) {
+	case words.Clause, words.Imperative, words.Predicate:
+		return len(strings.Fields(text)) > 3 && !words.IsName(text)
+	case words.NounPhrase, words.Attribute, words.Unknown:
+	}
+	return false
 }
 
 // withArticle returns a product as it is written within a sentence: "a folding
@@ -453,7 +511,15 @@ func (m *material) addOwnLines(f brief.Fact, fact mask) {
 		l.angle = "proof"
 	case brief.Product:
 		l.angle = "intro"
+		if m.english && isSaid(f.Text) {
+			l.angle = "detail"
+		}
 		m.addShortLine(l)
+	case brief.Contact:
+		if isContact(f.Text) || f.Confidence < brief.Labeled {
+			return
+		}
+		l.angle = "detail"
 	case brief.CallToAction:
 		l.angle = "action"
 	case brief.Sentence:
@@ -464,7 +530,7 @@ func (m *material) addOwnLines(f brief.Fact, fact mask) {
 		l.facts |= m.within(f.Text)
 		l.sentence = true
 		m.told |= l.facts &^ fact
-	case brief.Brand, brief.PreviousPrice, brief.Deadline, brief.Place, brief.Audience, brief.Contact, brief.Code, brief.Occasion, brief.Terms:
+	case brief.Brand, brief.PreviousPrice, brief.Deadline, brief.Place, brief.Audience, brief.Code, brief.Occasion, brief.Terms:
 		return
 	}
 	m.own = append(m.own, l)

@@ -212,8 +212,11 @@ func gramsOf(channel string, c *policy.Copy) grams {
 			continue
 		}
 		list := c.Texts(l.Field)
+		if l.Field == "headlines" && (channel == "search" || channel == "display") {
+			g.begins = strings.Join(list[:min(len(list), ledBy)], " / ")
+		}
 		for _, text := range list[:min(len(list), ledBy)] {
-			if words := strings.Fields(text); l.MaxItems == 1 && len(words) > startWords && l.Field != "long_headline" && l.Field != "short_text" && l.Field != "preheader" {
+			if words := strings.Fields(text); channel != "display" && l.MaxItems == 1 && len(words) > startWords && l.Field != "long_headline" && l.Field != "short_text" && l.Field != "preheader" {
 				g.begins = strings.Join(words[:startWords], " ")
 			}
 			words := strings.Fields(asWords(opens(text)))
