@@ -111,7 +111,7 @@ func isDate(text string, start, end int) bool {
 
 var (
 	// notDate is what follows an amount or a longer number.
-	notDate     = NewPattern(`^(?:[./-]\d| ?[\p{Sc}%])`)
+	notDate = NewPattern(`^(?:[./-]\d| ?[\p{Sc}%])`)
 	// notMonth is a number at the end of a sentence and the next one: "for 4. Out 9
 	// October".
 	notMonth    = NewPattern(`^\d{1,2}\. Out\b`)

@@ -247,8 +247,15 @@ func (w *writer) asOwn(l line, role copybank.Role) line {
 		if words < 2 && l.angle != "intro" {
 			text = ""
 		}
-	case copybank.Opening, copybank.Preheader:
-		text = "" // The lines of descriptions are looked at too.
+	case copybank.Opening:
+		// The lines of descriptions are looked at too. A title can open a text.
+		if l.angle != "intro" || words < 2 {
+			text = ""
+		} else if !endsSentence(text) {
+			text += "."
+		}
+	case copybank.Preheader:
+		text = ""
 	case copybank.Description:
 		if l.angle == "intro" || l.angle == "action" {
 			text = ""

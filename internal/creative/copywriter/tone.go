@@ -164,8 +164,18 @@ func actionText(set *brief.Understood, asked string) string {
 	if call := of("action_call_now"); call != "" && atoms.HasPhone(contact.Text) && (action == "" || action == of("action_learn_more") || action == of("action_contact_us")) {
 		return call
 	}
-	if _, price := set.First(brief.Price, brief.Sure); action == of("action_learn_more") && set.Kind == "home" && price {
-		return of("action_shop_now")
+	if action == "" || action == of("action_learn_more") {
+		kind := brief.General
+		if set.KindConfidence >= brief.SureKind {
+			kind = set.Kind
+		}
+		for _, with := range []brief.Type{brief.Code, brief.Place, brief.When, brief.Price} {
+			if _, known := set.First(with, brief.Sure); known {
+				if text := of("action_with_" + string(with) + "_of_" + string(kind)); text != "" {
+					return text
+				}
+			}
+		}
 	}
 	if action == "" && !has {
 		return of("action_learn_more")

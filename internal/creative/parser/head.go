@@ -14,7 +14,7 @@ const longestHead = 6
 // readHead takes the first words of a prompt, up to its first mark, for what it is
 // about, if no rule found a product. It is a guess that no pattern relies on.
 func (r *reader) readHead() {
-	if slices.ContainsFunc(r.found, func(c candidate) bool { return c.t == brief.Product || c.t == brief.Sentence }) {
+	if r.form == formLabels || slices.ContainsFunc(r.found, func(c candidate) bool { return c.t == brief.Product || c.t == brief.Sentence }) {
 		return
 	}
 	from, _ := r.trim(0, len(r.tokens))
