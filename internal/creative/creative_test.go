@@ -191,7 +191,7 @@ func wantDetail(t testing.TB, res *storetest.Answer, field, code string) {
 }
 
 // tea is a prompt with enough facts for every channel.
-const tea = "Mountain green tea from Leaf & Co, hand-picked in spring, 20% off until Sunday. For people who love a quiet morning."
+const tea = "Mountain green tea from Leaf & Co, hand-picked in spring, 20% off until Sunday. For people who love a quiet morning. Rated 4.8 by 2,000 customers."
 
 // fakeProvider is a provider whose behavior a test sets. It is also the
 // catalog that returns it under the name openai, beside the built-in

@@ -61,7 +61,7 @@ var atomRules = []struct {
 	kind Kind
 }{
 	{pattern: NewPattern(`^(?:` + oneDate + `)(?:` + joined + oneDate + `)?`), fits: isDate, kind: Date},
-	{pattern: NewPattern(`^(?:` + signed + ` ?` + number + `(?:` + span + `)?(?:[.,]` + dash + `{1,2})?` + scaled + `(?: (?:` + isoCode + `)\b)?|` + number + `(?:` + span + `)?(?:[.,]` + dash + `{1,2})?` + scaled + ` ?` + spelled + `)`), fits: isAmount, kind: Money},
+	{pattern: NewPattern(`^(?:` + signed + ` ?` + number + `(?:` + span + `)?(?:[.,]` + dash + `{1,2})?` + scaled + `(?:(?:pp|pcm|pw|pm|pn)\b| (?:` + isoCode + `)\b)?|` + number + `(?:` + span + `)?(?:[.,]` + dash + `{1,2})?` + scaled + ` ?` + spelled + `)`), fits: isAmount, kind: Money},
 	{pattern: NewPattern(`^` + `[-–−+±~]?` + number + `(?:` + span + `)? ?` + percent), fits: ends, kind: Percent},
 	{pattern: NewPattern(`^(?:\+\d{1,3}(?:[ ./-]?\(?\d{1,5}\)?){2,6}|\(\d{2,5}\)[ /-]?\d{2,5}(?:[ ./–-]?\d{2,5}){0,4}|0\d{0,5}(?:[ ./–-]\d{2,8}){1,5}|\d{2,3}(?:[-. ]\d{2,4}){2,4}|\d[- ]\d{3}[- ]\d{3}[- ]\d{4})`), fits: isPhone, kind: Phone},
 	{pattern: NewPattern(`^[~≈≥≤±+-]?` + number + `(?:` + dash + number + `| ` + dash + ` ` + number + `)?(?:[/x×+]` + number + `)*\+?(?: ?[ap]\.m\.?|\.?[ºª°]|` + letter + `(?:` + letter + `|\d)*)?`), fits: func(string, int, int) bool { return true }, kind: Number},
@@ -93,6 +93,9 @@ func isDate(text string, start, end int) bool {
 		return false
 	}
 	found := text[start:end]
+	if notMonth.MatchString(found) {
+		return false
+	}
 	if m := dayAndMonth.FindStringSubmatch(found); m != nil {
 		a, b := len(m[1]) == 2 && m[1] > "12", len(m[2]) == 2 && m[2] > "12"
 		if a && b || m[1] > "31" && len(m[1]) == 2 || m[2] > "31" && len(m[2]) == 2 {
@@ -108,7 +111,10 @@ func isDate(text string, start, end int) bool {
 
 var (
 	// notDate is what follows an amount or a longer number.
-	notDate     = NewPattern(`^(?:[./-]\d| ?[\p{Sc}%])`)
+	notDate = NewPattern(`^(?:[./-]\d| ?[\p{Sc}%])`)
+	// notMonth is a number at the end of a sentence and the next one: "for 4. Out 9
+	// October".
+	notMonth    = NewPattern(`^\d{1,2}\. Out\b`)
 	dayAndMonth = NewPattern(`^(\d{1,2})[./](\d{1,2})[./]`)
 )
 

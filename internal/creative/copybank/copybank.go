@@ -47,6 +47,17 @@ const AnyTone = "any"
 // Tones lists the tones of lines.
 var Tones = []string{AnyTone, "friendly", "formal", "energetic", "plain"}
 
+// Grade is how freely a line is used.
+type Grade string
+
+// The grades.
+const (
+	// Core is a plain line that is right for every filling and in every tone.
+	Core Grade = "core"
+	// Color is a line with a voice of its own. A text has one at most.
+	Color Grade = "color"
+)
+
 // Slot is a place for a fact in a grammatical shape. README.md has the shapes.
 type Slot uint8
 
@@ -132,8 +143,12 @@ type Pattern struct {
 	Kinds []brief.Kind
 	Angle string
 	Tone  string
-	Parts []Part
-	Needs SlotSet
+	Grade Grade
+	// Region is the only region whose form of the language the line is in, "PT" for
+	// Portugal, empty for all.
+	Region string
+	Parts  []Part
+	Needs  SlotSet
 	// Source is the file and line of the pattern.
 	Source string
 }
@@ -209,6 +224,7 @@ func read(from fs.FS, language string) (*Bank, error) {
 		if err != nil {
 			return nil, err
 		}
+		_, region, _ := strings.Cut(strings.TrimSuffix(path.Base(name), ".txt"), language+"-")
 		lines := bufio.NewScanner(f)
 		for n := 1; lines.Scan(); n++ {
 			line := strings.TrimSpace(lines.Text())
@@ -219,6 +235,7 @@ func read(from fs.FS, language string) (*Bank, error) {
 			if err != nil {
 				return nil, fmt.Errorf("%s:%d: %w", name, n, err)
 			}
+			p.Region = region
 			p.Source = fmt.Sprintf("%s:%d", name, n)
 			b.byRole[p.Role] = append(b.byRole[p.Role], p)
 		}
@@ -234,15 +251,15 @@ func read(from fs.FS, language string) (*Bank, error) {
 
 // Parse reads one line of a file.
 func Parse(line string) (*Pattern, error) {
-	columns := strings.SplitN(line, " | ", 5)
-	if len(columns) != 5 {
-		return nil, fmt.Errorf("%q has %d columns, want role | kinds | angle | tone | text", line, len(columns))
+	columns := strings.SplitN(line, " | ", 6)
+	if len(columns) != 6 {
+		return nil, fmt.Errorf("%q has %d columns, want role | kinds | angle | tone | grade | text", line, len(columns))
 	}
 	for i, c := range columns {
 		columns[i] = strings.TrimSpace(c)
 	}
-	p := &Pattern{Role: Role(columns[0]), Angle: columns[2], Tone: columns[3]}
-	sum := sha256.Sum256([]byte(columns[0] + columns[4]))
+	p := &Pattern{Role: Role(columns[0]), Angle: columns[2], Tone: columns[3], Grade: Grade(columns[4])}
+	sum := sha256.Sum256([]byte(columns[0] + columns[5]))
 	p.ID = hex.EncodeToString(sum[:5])
 	if !slices.Contains(Roles, p.Role) {
 		return nil, fmt.Errorf("%q is no role", columns[0])
@@ -253,6 +270,9 @@ func Parse(line string) (*Pattern, error) {
 	if !slices.Contains(Tones, p.Tone) {
 		return nil, fmt.Errorf("%q is no tone", p.Tone)
 	}
+	if p.Grade != Core && p.Grade != Color {
+		return nil, fmt.Errorf("%q is no grade", p.Grade)
+	}
 	if columns[1] != "*" {
 		for kind := range strings.SplitSeq(columns[1], ",") {
 			kind = strings.TrimSpace(kind)
@@ -262,7 +282,7 @@ func Parse(line string) (*Pattern, error) {
 			p.Kinds = append(p.Kinds, brief.Kind(kind))
 		}
 	}
-	return p, p.parseText(columns[4])
+	return p, p.parseText(columns[5])
 }
 
 func (p *Pattern) parseText(text string) error {

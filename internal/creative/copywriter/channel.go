@@ -74,15 +74,16 @@ func (w *writer) field(l policy.Limit, c *policy.Copy) []string {
 		}
 		return nil
 	case "subject":
-		return w.one(query{roles: []copybank.Role{copybank.Subject}, limit: l, room: l.Soft, leads: true, again: true}, copybank.Headline)
+		return w.subject(l)
 	case "preheader":
-		said, _ := w.factsOf(c.Texts("subject"))
-		return w.one(query{roles: []copybank.Role{copybank.Preheader, copybank.Description}, limit: l, room: l.Soft, said: said, taken: c.Texts("subject")}, copybank.Closing)
+		return w.preheader(l, c.Texts("subject"))
 	case "long_headline":
-		return w.one(query{roles: []copybank.Role{copybank.Description}, limit: l, leads: true, again: true, taken: c.Headlines}, copybank.Headline)
+		t := w.newText(l, l.Hard, " ")
+		t.open()
+		return t.list
 	case "body":
 		if l.Channel == "email" {
-			e := w.email(l, c)
+			e := w.email(l)
 			return []string{e.text()}
 		}
 		return []string{w.letter(l)}
@@ -90,22 +91,6 @@ func (w *writer) field(l policy.Limit, c *policy.Copy) []string {
 		return []string{w.script(l)}
 	}
 	return []string{w.running(l)}
-}
-
-// one picks a single line, and one of another role if there is none. The leading
-// fact is given up before the field is.
-func (w *writer) one(q query, other copybank.Role) []string {
-	tries := []query{q, q, q, q}
-	tries[1].leads = false
-	tries[2].leads, tries[2].again, tries[2].roles, tries[2].whole = false, true, append(slices.Clone(q.roles), other), false
-	tries[3] = tries[2]
-	tries[3].room, tries[3].taken = q.limit.Hard, nil
-	for _, q := range tries {
-		if l, ok := w.pick(q); ok {
-			return []string{l.text}
-		}
-	}
-	return nil
 }
 
 // factsOf returns the facts that lines say, as far as they were picked here.
@@ -127,8 +112,8 @@ func (w *writer) factsOf(texts []string) (said mask, known bool) {
 	return said, known
 }
 
-// headlines begins with the variant's idea. Each of the others says something
-// else, or the same facts with another one.
+// headlines begins with the product, then has the facts of the variant's idea and
+// the others in their order, each once, and the action at the end.
 func (w *writer) headlines(l policy.Limit) []string {
 	n := max(1, most[l.Channel+" "+l.Field])
 	room := l.Hard
@@ -137,30 +122,39 @@ func (w *writer) headlines(l policy.Limit) []string {
 	}
 	var list []string
 	var said mask
-	seen := map[mask]bool{}
-	q := query{roles: []copybank.Role{copybank.Headline}, limit: l, room: room, leads: true, again: true}
-	for len(list) < n {
-		q.taken, q.said = list, said
-		found, ok := w.pick(q)
-		switch {
-		case !ok && q.leads:
-			q.leads = false
-			continue
-		case !ok && !q.again && len(list) < max(l.MinItems, 3):
-			q.again = true
-			continue
-		case !ok:
-			return w.atLeast(list, l)
+	action := w.maskOf(brief.CallToAction)
+	add := func(needs, never mask, leads bool) bool {
+		found, ok := w.pick(query{roles: []copybank.Role{copybank.Headline}, limit: l, room: room, needs: needs, never: never, said: said, taken: list, leads: leads, first: len(list) == 0})
+		if ok {
+			list, said = append(list, found.text), said|found.facts
 		}
-		q.leads, q.again = false, false
-		if (seen[found.facts] || found.facts == 0) && len(list) >= max(l.MinItems, 3) {
-			return list
-		}
-		seen[found.facts] = true
-		said |= found.facts
-		list = append(list, found.text)
+		return ok
 	}
-	return list
+	product := w.maskOf(brief.Product)
+	if !add(product, action, true) && !add(product, action, false) {
+		add(w.maskOf(brief.Brand), action, false)
+	}
+	facts := n
+	if n >= 4 {
+		facts-- // The last one is the action.
+	}
+	for _, fact := range w.order() {
+		if len(list) >= facts && len(list) >= l.MinItems {
+			break
+		}
+		if fact&said == 0 {
+			add(fact, action, false)
+		}
+	}
+	if n >= 4 {
+		if brand := w.maskOf(brief.Brand); brand&said == 0 && len(list) < facts {
+			add(brand, action, false)
+		}
+		if action&w.m.generic == 0 {
+			add(action, 0, false)
+		}
+	}
+	return w.atLeast(list, l)
 }
 
 // atLeast fills a list up to what the channel needs with the plainest lines:
@@ -184,58 +178,84 @@ func (w *writer) atLeast(list []string, l policy.Limit) []string {
 // captions are the few words under a headline.
 func (w *writer) captions(l policy.Limit, headlines []string) []string {
 	said, _ := w.factsOf(headlines)
-	return w.one(query{roles: []copybank.Role{copybank.Headline}, limit: l, room: l.Soft, said: said, taken: headlines}, copybank.Closing)
+	q := query{roles: []copybank.Role{copybank.Headline}, limit: l, room: l.Soft, said: said, taken: headlines, never: w.maskOf(brief.CallToAction)}
+	for _, again := range []bool{false, true} {
+		q.again = again
+		if again {
+			q.said, q.stock = 0, true
+		}
+		if found, ok := w.pick(q); ok {
+			return []string{found.text}
+		}
+	}
+	return w.atLeast(nil, l)
 }
 
+// subject says the fact that the variant leads with, with the product if both fit.
+func (w *writer) subject(l policy.Limit) []string {
+	q := query{roles: []copybank.Role{copybank.Subject, copybank.Headline}, limit: l, room: l.Soft, leads: true, needs: w.maskOf(brief.Product), never: w.maskOf(brief.CallToAction), color: w.colorful(l.Channel)}
+	for _, try := range []func(){func() {}, func() { q.needs = 0 }, func() { q.leads = false }, func() { q.again, q.stock, q.never = true, true, 0 }, func() { q.room = l.Hard }, func() { q.roles = append(q.roles, copybank.Description) }} {
+		try()
+		if found, ok := w.pick(q); ok {
+			return []string{found.text}
+		}
+	}
+	return w.atLeast(nil, l)
+}
+
+// preheader says the most important facts that the subject does not say.
+func (w *writer) preheader(l policy.Limit, subject []string) []string {
+	t := w.newText(l, l.Soft, " ")
+	t.said, _ = w.factsOf(subject)
+	t.taken = subject
+	t.say(w.order(), l.Soft*2/3, 0)
+	if len(t.list) == 0 {
+		t.said, t.room = 0, l.Hard
+		t.open()
+	}
+	if len(t.list) == 0 {
+		t.close()
+	}
+	if len(t.list) == 0 {
+		return w.atLeast(nil, l)
+	}
+	return []string{t.String()}
+}
+
+// descriptions are whole sentences: first what it is and why, then the other
+// facts, of which the second description ends with the action.
 func (w *writer) descriptions(l policy.Limit) []string {
 	n := max(1, most[l.Channel+" "+l.Field])
+	order := w.order()
 	var list []string
 	var said mask
-	q := query{roles: []copybank.Role{copybank.Description, copybank.Body}, limit: l, leads: true, again: true, whole: true}
-	for len(list) < n {
-		q.taken, q.said = list, said
-		found, ok := w.pick(q)
-		switch {
-		case !ok && q.leads:
-			q.leads = false
-			continue
-		case !ok && !q.again && len(list) < l.MinItems:
-			q.again = true
-			continue
-		case !ok && len(list) < l.MinItems && len(q.roles) == 2:
-			q.roles = append(q.roles, copybank.Closing, copybank.Preheader, copybank.Opening)
-			continue
-		case !ok:
-			return w.atLeast(list, l)
+	for i := range n {
+		t := w.newText(l, l.Hard, " ")
+		t.said, t.taken, t.strict = said, list, i < n-1
+		end := 0
+		if i == 1 || n == 1 {
+			end = t.endRoom()
 		}
-		q.leads, q.again = false, false
-		if found.facts&^w.plain == 0 && len(list) >= l.MinItems {
-			return list
+		if i == 0 {
+			t.room -= end
+			t.open()
+			t.room += end
 		}
-		said |= found.facts
-		if found.own {
-			found, said = w.lengthen(found, said, l)
+		t.say(order, l.Hard*3/4, end)
+		if i == 1 && len(t.list) == 0 {
+			t.said = 0
+			t.room -= end
+			t.open()
+			t.room += end
 		}
-		list = append(list, found.text)
-	}
-	return list
-}
-
-// lengthen adds another benefit in the brief's words to a short one, or the
-// action.
-func (w *writer) lengthen(one line, said mask, l policy.Limit) (line, mask) {
-	for _, role := range []copybank.Role{copybank.Body, copybank.Closing} {
-		for _, more := range w.linesOf(role) {
-			text := one.text + " " + more.text
-			if !more.own || more.facts&w.m.phones != 0 || more.facts&said != 0 && role == copybank.Body || w.used[text] > 0 || l.Length(one.text) > 45 || l.Length(text) > l.Hard {
-				continue
-			}
-			w.used[text]++
-			one.text, one.facts = text, one.facts|more.facts
-			return one, said | more.facts
+		if end > 0 {
+			t.close()
+		}
+		if text := t.String(); text != "" && (len(list) < l.MinItems || l.Length(text) >= 20) {
+			list, said = append(list, text), said|t.said&^w.names()&^w.maskOf(brief.CallToAction)
 		}
 	}
-	return one, said
+	return w.atLeast(list, l)
 }
 
 // required are the facts that a text for reading must not leave out.
@@ -250,15 +270,15 @@ func (w *writer) required() (m mask) {
 	return m
 }
 
-// running is the text of a post, a message or a notification: an opening, what
-// must be said, what else speaks for the thing, and the action.
+// running is the text of a post, a message or a notification: what it is and the
+// strongest fact, what must be said, what else speaks for the thing, the action.
 func (w *writer) running(l policy.Limit) string {
 	room, ideal := l.Hard, l.Hard
 	if l.Soft > 0 {
-		room, ideal = min(l.Hard, max(l.Soft, 260)), l.Soft
+		room, ideal = min(l.Hard, max(l.Soft, 420)), min(l.Hard, max(l.Soft, 250))
 	}
 	if l.Channel == "push" {
-		room = l.Soft
+		room, ideal = l.Soft, l.Soft
 	}
 	return w.compose(l, room, ideal, " ")
 }
@@ -266,79 +286,14 @@ func (w *writer) running(l policy.Limit) string {
 // compose joins sentences. Beyond the ideal length only what must be said is
 // added.
 func (w *writer) compose(l policy.Limit, room, ideal int, space string) string {
-	var list []string
-	length := func(more string) int { return l.Length(strings.Join(append(slices.Clone(list), more), space)) }
-	opening := query{roles: []copybank.Role{copybank.Opening}, limit: l, room: room, leads: true, again: true, whole: true}
-	if room < 110 {
-		opening.roles = []copybank.Role{copybank.Description, copybank.Opening}
-	}
-	first := w.one(opening, copybank.Description)
-	if len(first) == 0 {
-		first = w.one(query{roles: []copybank.Role{copybank.Headline}, limit: l, room: room, again: true}, copybank.Closing)
-	}
-	said, _ := w.factsOf(first)
-	for _, text := range first {
-		if !endsSentence(text) {
-			text += "."
-		}
-		list = append(list, text)
-	}
-	closing, hasClosing := w.pick(query{roles: []copybank.Role{copybank.Closing}, limit: l, room: max(20, room/3), again: true, whole: true, taken: list})
-	end, action := 0, w.maskOf(brief.CallToAction)
-	if hasClosing && length(closing.text) <= room {
-		end = l.Length(closing.text) + len(space)
-		said |= closing.facts
-	} else {
-		hasClosing = false
-	}
-	must := w.required()
-	for {
-		needs := must &^ said
-		q := query{roles: []copybank.Role{copybank.Body, copybank.Description}, limit: l, room: room - length("") - end, said: said, taken: list, needs: needs, never: action, whole: true}
-		if needs == 0 && length("")+end >= ideal {
-			break
-		}
-		if q.room < 12 {
-			break
-		}
-		found, ok := w.pick(q)
-		if !ok && needs != 0 {
-			if w.addPlainly(&list, &said, needs, room-end, l, space) {
-				continue
-			}
-			must &^= needs
-			continue
-		}
-		if !ok {
-			break
-		}
-		list, said = append(list, found.text), said|found.facts
-	}
-	if hasClosing {
-		list = append(list, closing.text)
-	}
-	list = w.withTerms(list, l, room, space)
-	return strings.Join(list, space)
-}
-
-// addPlainly adds a fact as it is if no line says it.
-func (w *writer) addPlainly(list *[]string, said *mask, needs mask, room int, l policy.Limit, space string) bool {
-	for i, f := range w.m.facts {
-		bit := mask(1) << i
-		if needs&bit == 0 || strings.Contains(strings.Join(*list, " "), f.Text) {
-			continue
-		}
-		text := sentenceCase(f.Text)
-		if !endsSentence(text) {
-			text += "."
-		}
-		if f.Type == brief.Code || f.Type == brief.Deadline || l.Length(strings.Join(append(slices.Clone(*list), text), space)) > room || w.gate.bans(text) {
-			continue
-		}
-		*list, *said = append(*list, text), *said|bit
-		return true
-	}
-	return false
+	t := w.newText(l, room, space)
+	end := t.endRoom()
+	t.room -= end
+	t.open()
+	t.room += end
+	t.say(w.order(), ideal, end)
+	t.close()
+	return strings.Join(w.withTerms(t.list, l, room, space), space)
 }
 
 // withTerms adds the conditions of an offer where they fit.

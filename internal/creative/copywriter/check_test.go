@@ -53,10 +53,19 @@ func firstOf(s string) string {
 	return first
 }
 
-// mainTexts leaves out what is the same in every variant.
-func mainTexts(channel string, c policy.Copy) []string {
+// firstTexts are what a reader of an ad sees first: the first two lines of each
+// list and the first twelve words of each text.
+func firstTexts(channel string, c policy.Copy) []string {
 	c.Paths, c.BusinessName = nil, nil
-	return texts(channel, c)
+	var list []string
+	for _, l := range policy.LimitsOf(channel) {
+		of := c.Texts(l.Field)
+		for _, text := range of[:min(len(of), 2)] {
+			words := strings.Fields(text)
+			list = append(list, strings.Join(words[:min(len(words), 12)], " "))
+		}
+	}
+	return list
 }
 
 // check holds a result against what every result promises.
@@ -97,7 +106,7 @@ func checkDiffer(t reporter, b *creative.Brief, j, i int, r *creative.Result) {
 			continue
 		}
 		channels++
-		share := alike(mainTexts(channel, r.Drafts[i].ByChannel[channel]), mainTexts(channel, r.Drafts[j].ByChannel[channel]))
+		share := alike(firstTexts(channel, r.Drafts[i].ByChannel[channel]), firstTexts(channel, r.Drafts[j].ByChannel[channel]))
 		if share >= 0.5 {
 			same++
 		}

@@ -19,6 +19,10 @@ import (
 // Model names this generation of patterns.
 const Model = "composer-2"
 
+// mostRetries is how many ideas are tried beyond the number of variants, if some
+// repeat others.
+const mostRetries = 2
+
 // Writer implements creative.Provider. It has no state.
 type Writer struct{}
 
@@ -37,16 +41,13 @@ type writer struct {
 	// address is how people are addressed, in languages that have a choice.
 	address address
 	lines   map[copybank.Role][]line
-	// used counts the uses of a line by its text, led those of facts in leading
-	// lines of variants.
+	// used counts the uses of a line by its text.
 	used map[string]int
-	led  mask
 	// variant, idea and said belong to the variant that is being written.
 	variant int
 	idea    idea
-	// plain are the facts that no reader needs an ad for: the advertiser's name and
-	// the action.
-	plain mask
+	// others are the facts that the other variants lead with.
+	others mask
 	// skipped are the reasons why channels are left out.
 	skipped []string
 }
@@ -63,11 +64,19 @@ func (*Writer) Write(ctx context.Context, b *creative.Brief) (*creative.Result, 
 	}
 	result := &creative.Result{Language: set.Language, Model: Model}
 	var kept []map[string]grams
-	for i, idea := range w.ideas(b.Variants) {
+	var lost []string
+	ideas := w.ideas()
+	for i, idea := range ideas {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		w.variant, w.idea = i, idea
+		if len(result.Drafts) == b.Variants || i >= b.Variants+mostRetries {
+			break
+		}
+		w.variant, w.idea, w.others = len(result.Drafts), idea, 0
+		for _, other := range ideas[:min(len(ideas), b.Variants)] {
+			w.others |= other.lead &^ idea.lead
+		}
 		draft, why := w.draft()
 		if why == "" {
 			made := map[string]grams{}
@@ -75,19 +84,23 @@ func (*Writer) Write(ctx context.Context, b *creative.Brief) (*creative.Result, 
 				made[channel] = gramsOf(channel, &text)
 			}
 			if slices.ContainsFunc(kept, func(other map[string]grams) bool { return resembles(made, other) }) {
-				why = fmt.Sprintf("Variant %d would repeat another. Add a benefit, an offer or an audience to the brief.", i+1)
+				why = "A variant would repeat another. Add a benefit, an offer or an audience to the brief."
 			} else {
 				kept = append(kept, made)
 			}
 		}
 		if why != "" {
-			result.Dropped = append(result.Dropped, why)
+			lost = append(lost, why)
 			continue
 		}
 		result.Drafts = append(result.Drafts, draft)
 	}
-	for i := len(w.ideas(b.Variants)); i < b.Variants; i++ {
-		result.Dropped = append(result.Dropped, fmt.Sprintf("Variant %d needs an idea of its own. Add a benefit, an offer, a proof or an audience to the brief.", i+1))
+	for i := len(result.Drafts); i < b.Variants; i++ {
+		why := fmt.Sprintf("Variant %d needs an idea of its own. Add a benefit, an offer, a proof or an audience to the brief.", i+1)
+		if n := i - len(result.Drafts); n < len(lost) {
+			why = lost[n]
+		}
+		result.Dropped = append(result.Dropped, why)
 	}
 	result.Skipped = w.skipped
 	if len(result.Drafts) == 0 {
@@ -101,7 +114,6 @@ func newWriter(b *creative.Brief, set *brief.Understood) *writer {
 	w.brand = policy.Clean(b.Brand.Name, false)
 	w.m = newMaterial(w.allowed(set), w.brand, actionText(set, b.CallToAction))
 	w.bank = copybank.For(set.Language)
-	w.plain = w.maskOf(brief.Brand) | w.maskOf(brief.CallToAction)
 	if set.KindConfidence >= brief.SureKind {
 		w.kind = set.Kind
 	}
@@ -153,6 +165,5 @@ func (w *writer) draft() (d creative.Draft, why string) {
 	if len(d.ByChannel) == 0 {
 		return d, why
 	}
-	w.led |= w.idea.lead
 	return d, ""
 }

@@ -33,51 +33,35 @@ const (
 )
 
 // mostBenefits is how many benefits an email lists.
-const mostBenefits = 4
+const mostBenefits = 6
+
+// mostSentences is how many sentences the paragraph with the offer has beyond what
+// must be said.
+const mostSentences = 4
 
 // email writes the blocks of an email: what it is, the offer, why, the action.
-func (w *writer) email(l policy.Limit, c *policy.Copy) email {
+func (w *writer) email(l policy.Limit) email {
 	var e email
-	taken := append(c.Texts("subject"), c.Texts("preheader")...)
-	sentence := func(roles []copybank.Role, needs, said mask, leads bool) (string, mask) {
-		q := query{roles: roles, limit: l, room: 220, never: w.maskOf(brief.CallToAction), needs: needs, said: said, leads: leads, again: leads, taken: taken, whole: true}
-		found, ok := w.pick(q)
-		if !ok && leads {
-			q.leads = false
-			found, ok = w.pick(q)
+	t := w.newText(l, l.Hard, " ")
+	t.open()
+	e.opening = t.String()
+	t.taken, t.list = append(t.taken, t.list...), nil
+	benefits, proofs := w.maskOf(brief.Benefit), w.maskOf(brief.Proof)
+	for _, fact := range w.order() {
+		if fact&t.said == 0 && fact&(benefits|proofs) == 0 && (w.bank == nil || len(t.list) < mostSentences || fact&w.required() != 0) {
+			t.sayOne(fact)
 		}
-		if !ok {
-			return "", said
+	}
+	e.offer = t.String()
+	e.benefits, t.said = w.benefits(t.said)
+	t.taken, t.list = append(t.taken, t.list...), nil
+	for _, fact := range w.order() {
+		if fact&proofs&^t.said != 0 {
+			t.sayOne(fact)
 		}
-		taken = append(taken, found.text)
-		return found.text, said | found.facts
 	}
-	texts := []copybank.Role{copybank.Body, copybank.Description}
-	var said mask
-	e.opening, said = sentence([]copybank.Role{copybank.Opening}, 0, 0, true)
-	var offer []string
-	needs := w.required()
-	if w.bank == nil {
-		needs |= w.maskOf(brief.Sentence)
-	}
-	for needs&^said != 0 {
-		text, now := sentence(texts, needs&^said, said, false)
-		if text == "" {
-			room := offer
-			if !w.addPlainly(&room, &said, needs&^said, l.Hard, l, " ") {
-				break
-			}
-			offer = room
-			continue
-		}
-		offer, said = append(offer, text), now
-	}
-	e.offer = strings.Join(offer, " ")
-	e.benefits, said = w.benefits(said)
-	if proof := w.maskOf(brief.Proof); proof&^said != 0 {
-		e.proof, said = sentence(texts, proof&^said, said, false)
-	}
-	e.action, e.colon = w.action(), ": "
+	e.proof = t.String()
+	e.action, e.colon = w.buttonText(), ": "
 	if strings.HasPrefix(w.m.set.Language, "fr") {
 		e.colon = "\u00a0: "
 	}
@@ -116,21 +100,18 @@ func (w *writer) benefits(said mask) ([]string, mask) {
 }
 
 // maskOf returns all facts of a type.
-func (w *writer) maskOf(t brief.Type) (m mask) {
-	for i, f := range w.m.facts {
-		if f.Type == t {
-			m |= mask(1) << i
-		}
-	}
-	return m
-}
+func (w *writer) maskOf(t brief.Type) mask { return w.m.masks[t] }
 
-// action is the text of the button.
-func (w *writer) action() string {
-	if f, ok := first(w.m.facts, brief.CallToAction); ok && !w.gate.bans(f.Text) {
-		return sentenceCase(bare(f.Text))
+// buttonText is the text of the button, with the date until when people must act.
+func (w *writer) buttonText() string {
+	f, ok := first(w.m.facts, brief.CallToAction)
+	if !ok || w.gate.bans(f.Text) {
+		return ""
 	}
-	return ""
+	if dates := w.m.fill[copybank.ActBy]; len(dates) > 0 && !w.m.hasDate(f.Text) {
+		return sentenceCase(bare(f.Text)) + " " + dates[0].text
+	}
+	return sentenceCase(bare(f.Text))
 }
 
 func first(list []brief.Fact, t brief.Type) (brief.Fact, bool) {

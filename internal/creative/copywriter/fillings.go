@@ -12,7 +12,15 @@ import (
 )
 
 func (m *material) addDeadline(f brief.Fact, fact mask) {
-	date, _ := m.lang.cut("until_words", f.Text)
+	date, cut := m.lang.cut("until_words", f.Text)
+	if !cut {
+		// "enrol by 7 January" begins with what people must do until then.
+		if at := m.lang.indexOf("until_short", date); at > 0 {
+			date, _ = m.lang.cut("until_words", date[at:])
+		} else if found := atoms.Find(date); len(found) > 0 && found[0].Kind == atoms.Date && found[0].Start > 0 && !m.lang.has("weekdays", date[:found[0].Start]) && !m.lang.has("dates", date[:found[0].Start]) {
+			return
+		}
+	}
 	if !isShort(date, 7) || !m.lang.isDate(date) {
 		return
 	}
@@ -32,7 +40,7 @@ func (m *material) addDeadline(f brief.Fact, fact mask) {
 }
 
 func (m *material) addWhen(text string, fact mask) {
-	if !isShort(text, 10) {
+	if !isShort(text, 10) || m.lang.starts("when_alone", text) {
 		return
 	}
 	if rest, ok := m.lang.cut("when_start", text); ok {
@@ -69,15 +77,24 @@ func (m *material) addPlace(text string, fact mask) {
 		}
 		return
 	}
-	m.add(copybank.Place, text, fact)
+	// "Kettlewell, Yorkshire Dales" is in Kettlewell.
+	town, region, _ := strings.Cut(text, ", ")
+	short := ""
+	if region != "" && !strings.Contains(region, ",") {
+		short = town
+	}
+	m.fill[copybank.Place] = append(m.fill[copybank.Place], filling{text: text, short: short, fact: fact})
 	first, _ := utf8.DecodeRuneInString(text)
 	isAddress := strings.ContainsFunc(text, unicode.IsDigit)
 	switch {
 	case m.english && (isAddress || m.lang.has("venues", text)):
 		m.add(copybank.PlaceIn, m.lang.with("place_at", text), fact)
 	case m.lang.starts("place_not", text):
-	case !isAddress && unicode.IsUpper(first) && !strings.Contains(text, ",") && !strings.Contains(text, "(") && isShort(text, 3):
-		m.add(copybank.PlaceIn, m.lang.with("place_in", text), fact)
+	case !isAddress && unicode.IsUpper(first) && !strings.Contains(text, "(") && isShort(town, 3):
+		if short != "" {
+			short = m.lang.with("place_in", short)
+		}
+		m.fill[copybank.PlaceIn] = append(m.fill[copybank.PlaceIn], filling{text: m.lang.with("place_in", text), short: short, fact: fact})
 	}
 }
 
@@ -130,13 +147,16 @@ func (m *material) addThing(text string, fact mask) {
 		}
 	}
 	within := ""
+	if !words.IsThing(text) {
+		return
+	}
 	if !words.Countless(text) {
 		if words.NumberOf(text) != words.One {
 			return
 		}
 		within = words.Article(text) + " " + text
 	}
-	m.fill[copybank.BenefitNP] = append(m.fill[copybank.BenefitNP], filling{text, within, fact})
+	m.fill[copybank.BenefitNP] = append(m.fill[copybank.BenefitNP], filling{text: text, within: within, fact: fact})
 }
 
 var benefitSlots = map[words.Shape]copybank.Slot{

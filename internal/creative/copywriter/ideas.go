@@ -18,12 +18,12 @@ type idea struct {
 	lead mask
 }
 
-// ideas returns as many different ideas as the brief has, at most n. A benefit or
-// a proof of its own is an idea of its own.
-func (w *writer) ideas(n int) []idea {
+// ideas returns the different ideas of the brief, the best first. Each has facts of
+// its own to lead with.
+func (w *writer) ideas() []idea {
 	of := func(types ...brief.Type) (list []mask) {
 		for i, f := range w.m.facts {
-			if slices.Contains(types, f.Type) {
+			if slices.Contains(types, f.Type) && f.Text != "" {
 				list = append(list, mask(1)<<i)
 			}
 		}
@@ -40,34 +40,26 @@ func (w *writer) ideas(n int) []idea {
 		}
 	}
 	benefits := of(brief.Benefit)
-	one("deal", of(brief.Offer, brief.PreviousPrice))
-	if len(benefits) > 0 {
-		one("benefit", benefits[:1])
-	}
+	half := min(2, len(benefits))
+	one("deal", of(brief.Offer, brief.Price, brief.PreviousPrice))
+	one("benefit", benefits[:half])
 	one("proof", of(brief.Proof))
 	one("audience", of(brief.Audience))
-	if _, when := w.m.set.First(brief.When, brief.Sure); when || len(benefits) < 2 {
+	if _, when := w.m.set.First(brief.When, brief.Sure); when || len(benefits) < 3 {
 		one("place", of(brief.When, brief.Place))
 	}
-	if _, offer := w.m.set.First(brief.Offer, 0); !offer {
-		one("deal", of(brief.Price))
-	}
-	for _, benefit := range benefits[min(1, len(benefits)):] {
-		one("benefit", []mask{benefit})
-	}
-	sentences := of(brief.Sentence)
-	for _, sentence := range sentences {
+	one("detail", benefits[half:])
+	for _, sentence := range of(brief.Sentence) {
 		one("detail", []mask{sentence})
 	}
 	one("intro", of(brief.Product, brief.Brand))
-	one("action", of(brief.CallToAction))
-	return list[:min(n, len(list))]
+	return list
 }
 
 // weights are how much a line gains from a fact of a type that was not said yet.
 var weights = map[brief.Type]int{
-	brief.Offer: 12, brief.Price: 9, brief.PreviousPrice: 3, brief.Deadline: 5, brief.Code: 4, brief.Occasion: 4, brief.Proof: 6, brief.Benefit: 6,
-	brief.When: 6, brief.Place: 4, brief.Audience: 5, brief.Product: 4, brief.Brand: 2, brief.CallToAction: 2, brief.Contact: 1, brief.Sentence: 5, brief.Terms: 0,
+	brief.Offer: 12, brief.Price: 9, brief.PreviousPrice: 8, brief.Deadline: 6, brief.Code: 5, brief.Occasion: 4, brief.Proof: 6, brief.Benefit: 6,
+	brief.When: 5, brief.Place: 4, brief.Audience: 4, brief.Product: 4, brief.Brand: 2, brief.CallToAction: 2, brief.Contact: 2, brief.Sentence: 5, brief.Terms: 0,
 }
 
 // query is what a place in a copy wants of a line.
@@ -78,11 +70,13 @@ type query struct {
 	room int
 	// leads asks for a line with a leading fact of the variant's idea.
 	leads bool
+	// first says that the line is the first one of a text.
+	first bool
 	// needs are facts of which the line must have at least one.
 	needs mask
 	// never are facts that the line must not have.
 	never mask
-	// said are facts that need not be said again; the line must have another one.
+	// said are facts that must not be said again.
 	said mask
 	// again allows a line that says nothing new.
 	again bool
@@ -90,10 +84,28 @@ type query struct {
 	taken []string
 	// whole asks for a line that ends as a sentence.
 	whole bool
+	// color allows a line with a voice of its own.
+	color bool
+	// told asks for whole sentences of the brief for the facts that they say.
+	told bool
+	// stock allows a line that every advertiser could say.
+	stock bool
 }
 
 // pick returns the best line for a place, and marks it as used.
 func (w *writer) pick(q query) (line, bool) {
+	best, found := w.peek(q)
+	if found {
+		w.used[best.text]++
+		if best.id != "" {
+			w.used[best.id]++
+		}
+	}
+	return best, found
+}
+
+// peek returns the best line for a place.
+func (w *writer) peek(q query) (line, bool) {
 	room := q.room
 	if room == 0 {
 		room = q.limit.Hard
@@ -109,13 +121,16 @@ func (w *writer) pick(q query) (line, bool) {
 		if !ok || found && score <= top {
 			return
 		}
-		if q.whole && !l.own && !endsSentence(l.text) || q.limit.Field == "short_text" && strings.ContainsAny(l.text, "#@{}") {
+		if q.whole && !endsSentence(l.text) || q.limit.Field == "short_text" && strings.ContainsAny(l.text, "#@{}") {
+			return
+		}
+		if q.limit.Length(l.text) > room || slices.Contains(q.taken, l.text) {
 			return
 		}
 		if l.words == nil {
 			l.words = meaningful(l.text)
 		}
-		if q.limit.Length(l.text) > room || slices.Contains(q.taken, l.text) || slices.ContainsFunc(taken, func(t []string) bool { return tooAlike(t, l.words) }) {
+		if slices.ContainsFunc(taken, func(t []string) bool { return tooAlike(t, l.words) }) {
 			return
 		}
 		best, top, found = *l, score, true
@@ -126,68 +141,81 @@ func (w *writer) pick(q query) (line, bool) {
 			consider(&lines[i], role)
 		}
 	}
-	if found {
-		w.used[best.text]++
-		if best.id != "" {
-			w.used[best.id]++
-		}
-	}
 	return best, found
+}
+
+// saidOnce are the types of facts that a text says once. A name or a place may
+// come again.
+func saidOnce(t brief.Type) bool {
+	switch t {
+	case brief.Offer, brief.Price, brief.PreviousPrice, brief.Deadline, brief.When, brief.Proof, brief.Benefit, brief.Code, brief.Sentence:
+		return true
+	case brief.Product, brief.Brand, brief.Place, brief.Audience, brief.CallToAction, brief.Contact, brief.Occasion, brief.Terms:
+	}
+	return false
 }
 
 // score rates a line for a place. It is not ok if the line cannot be used there.
 func (w *writer) score(l *line, q *query, role copybank.Role) (int, bool) {
-	if l.facts&q.never != 0 || q.needs != 0 && l.facts&q.needs == 0 || q.leads && l.facts&w.idea.lead == 0 {
+	if l.facts&q.never != 0 || q.needs != 0 && l.facts&q.needs == 0 || q.leads && l.facts&w.idea.lead == 0 || l.color && !q.color || l.stock && !q.stock {
+		return 0, false
+	}
+	if q.told && !l.sentence && l.facts&w.m.told != 0 {
 		return 0, false
 	}
 	if l.facts&w.m.phones != 0 && (q.limit.Channel == "search" || q.limit.Channel == "display") {
+		return 0, false
+	}
+	score := 0
+	// "Ends Sunday" and "Use code TEN" say nothing before the offer is said.
+	if deal := w.maskOf(brief.Offer) | w.maskOf(brief.PreviousPrice); deal != 0 && l.facts&(w.maskOf(brief.Deadline)|w.maskOf(brief.Code))&^w.m.actBy != 0 && (l.facts|q.said)&deal == 0 {
 		return 0, false
 	}
 	fresh := l.facts &^ q.said
 	if !q.again && fresh == 0 && l.facts != 0 {
 		return 0, false
 	}
-	score := 0
-	for rest := fresh; rest != 0; rest &= rest - 1 {
+	// The first line does not argue with what other variants lead with.
+	gains := fresh
+	if q.leads || q.first {
+		gains &^= w.others | (w.maskOf(brief.Benefit)|w.maskOf(brief.Proof))&^w.idea.lead
+		score -= 10 * bits.OnesCount64(uint64(fresh&w.others))
+	}
+	if role == copybank.Closing {
+		// An action is asked for with its date and the contact, and nothing else.
+		gains &= w.maskOf(brief.CallToAction) | w.maskOf(brief.Contact) | w.m.actBy
+		score -= 16 * bits.OnesCount64(uint64(fresh&^gains))
+	}
+	for rest := gains; rest != 0; rest &= rest - 1 {
 		score += 4 * weights[w.m.facts[bits.TrailingZeros64(uint64(rest))].Type]
 	}
 	for rest := l.facts & q.said; rest != 0; rest &= rest - 1 {
-		if t := w.m.facts[bits.TrailingZeros64(uint64(rest))].Type; t != brief.Product && t != brief.Brand && t != brief.CallToAction {
-			score -= 20
+		switch {
+		case saidOnce(w.m.facts[bits.TrailingZeros64(uint64(rest))].Type):
+			return 0, false
+		default:
+			score -= 40
 		}
 	}
-	if l.angle == w.idea.name {
-		score += 8
-		if q.leads {
-			score += 16
-		}
-	}
-	if q.leads && bits.OnesCount64(uint64(l.facts&w.led&w.idea.lead)) > 0 {
-		score -= 15
-	}
-	if l.special {
+	if l.facts&w.idea.lead != 0 {
 		score += 14
 	}
-	if l.facts&^w.plain == 0 && q.leads {
-		return 0, false
+	if l.special {
+		score += 8
 	}
-	if l.facts&^w.plain == 0 && role != copybank.Closing {
-		score -= 30
+	if l.color && l.tone == w.tone {
+		score += 6
 	}
-	switch {
-	case w.bank == nil:
-		// What is arranged keeps the order of the brief.
-		score -= 4 * bits.TrailingZeros64(uint64(l.facts))
-	case l.own:
+	// Words that are not the brief's own make a line longer and no truer.
+	score -= l.fixed / 2
+	if l.cut {
 		score -= 6
 	}
-	if l.tone != "" && l.tone == w.tone {
-		score += 10
+	if w.bank == nil {
+		// What is arranged keeps the order of the brief.
+		score -= 4 * bits.TrailingZeros64(uint64(l.facts))
 	}
-	score -= 30 * w.used[l.text]
-	if l.id != "" {
-		score -= 12 * w.used[l.id]
-	}
+	score -= 10 * w.used[l.text]
 	return score + w.jitter(l, role), true
 }
 
@@ -199,7 +227,7 @@ func (w *writer) jitter(l *line, role copybank.Role) int {
 			h = (h ^ uint64(s[i])) * 0x100000001b3
 		}
 	}
-	return int((h >> 33) % 18) //nolint:gosec // below 18
+	return int((h >> 33) % 16) //nolint:gosec // below 16
 }
 
 // asOwn writes words of the brief as a line of a role, empty if they do not suit
@@ -209,24 +237,33 @@ func (w *writer) asOwn(l line, role copybank.Role) line {
 	if isUnspaced(l.text) {
 		words = len([]rune(l.text)) / 2
 	}
-	text := sentenceCase(bare(l.text))
+	text := w.m.atStart(l.text)
+	if l.cut && role != copybank.Headline && role != copybank.Subject {
+		l.text = ""
+		return l
+	}
 	switch role {
 	case copybank.Headline, copybank.Subject:
 		if words < 2 && l.angle != "intro" {
 			text = ""
 		}
-	case copybank.Description, copybank.Preheader, copybank.Body:
-		if words < 3 || l.angle == "intro" || l.angle == "action" {
-			text = ""
-		} else if !endsSentence(text) {
-			text += "."
-		}
 	case copybank.Opening:
-		if words < 3 || l.angle == "intro" || l.angle == "action" {
+		// The lines of descriptions are looked at too. A title can open a text.
+		if l.angle != "intro" || words < 2 {
 			text = ""
 		} else if !endsSentence(text) {
 			text += "."
 		}
+	case copybank.Preheader:
+		text = ""
+	case copybank.Description:
+		if l.angle == "intro" || l.angle == "action" {
+			text = ""
+		} else if !endsSentence(text) {
+			text += "."
+		}
+	case copybank.Body:
+		text = ""
 	case copybank.Closing:
 		if l.angle != "action" {
 			text = ""

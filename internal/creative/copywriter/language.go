@@ -67,6 +67,16 @@ func (l *language) cut(name, text string) (rest string, found bool) {
 	return strings.TrimLeft(text[len(best):], " :"), true
 }
 
+// indexOf returns where one of some words is within a text, -1 without one.
+func (l *language) indexOf(name, text string) int {
+	for _, words := range l.values[name] {
+		if at := strings.Index(strings.ToLower(text), " "+words+" "); at >= 0 {
+			return at + 1
+		}
+	}
+	return -1
+}
+
 // starts reports whether a text begins with one of some words.
 func (l *language) starts(name, text string) bool {
 	_, found := l.cut(name, text)

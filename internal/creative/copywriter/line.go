@@ -22,6 +22,15 @@ type line struct {
 	// special says that the pattern is for few kinds.
 	special bool
 	own     bool
+	// sentence says that the line is a whole sentence of the brief.
+	sentence bool
+	// color says that the line has a voice of its own, stock that every advertiser
+	// could say it.
+	color, stock bool
+	// fixed is the number of letters that are not the brief's, cut says that a
+	// shorter form of a fact is used.
+	fixed int
+	cut   bool
 	// words are the words of meaning in the text, once they were asked for.
 	words []string
 }
@@ -34,12 +43,22 @@ func (w *writer) linesOf(role copybank.Role) []line {
 	var list []line
 	if w.bank != nil {
 		for _, p := range w.bank.Patterns(role) {
-			if p.Needs&^w.m.have != 0 || !p.Suits(w.kind) || !w.suitsTone(p) || !w.isDoer(p) {
+			if p.Grade == copybank.Color && !w.colorful("") || p.Needs&^w.m.have != 0 || !p.Suits(w.kind) || !w.suitsTone(p) || !w.isDoer(p) {
 				continue
 			}
 			for turn := range w.m.turns(p.Needs) {
-				if l, ok := w.m.filled(p, turn); ok && w.passes(&l, role) {
+				l, ok := w.m.filled(p, turn, false)
+				if !ok {
+					continue
+				}
+				if w.passes(&l, role) {
 					list = append(list, l)
+				}
+				if role != copybank.Headline || len(l.text) <= shortHeadline {
+					continue
+				}
+				if short, _ := w.m.filled(p, turn, true); short.cut && w.passes(&short, role) {
+					list = append(list, short)
 				}
 			}
 		}
@@ -80,14 +99,26 @@ func (m *material) turns(needs copybank.SlotSet) int {
 	return min(n, mostTurns)
 }
 
+// shortHeadline is the length of headlines from which shorter forms of facts are
+// tried.
+const shortHeadline = 30
+
+// mostFixed is the number of letters from which a line with nothing but names says
+// something that every advertiser could say.
+const mostFixed = 6
+
+// stockSlots are the slots of which every brief has a fact.
+var stockSlots = copybank.SlotSet(0).Add(copybank.Product).Add(copybank.ProductPlural).Add(copybank.ProductA).Add(copybank.ProductOne).Add(copybank.ProductName).Add(copybank.Brand).Add(copybank.CTA)
+
 // filled fills a pattern. Slots of one shape take one fact after the other,
 // beginning with that of the turn.
-func (m *material) filled(p *copybank.Pattern, turn int) (line, bool) {
-	l := line{id: p.ID, angle: p.Angle, tone: p.Tone, special: len(p.Kinds) > 0 && len(p.Kinds) <= 6}
+func (m *material) filled(p *copybank.Pattern, turn int, short bool) (line, bool) {
+	l := line{id: p.ID, angle: p.Angle, tone: p.Tone, special: len(p.Kinds) > 0 && len(p.Kinds) <= 6, color: p.Grade == copybank.Color}
 	var b strings.Builder
 	for _, part := range p.Parts {
 		if !part.IsSlot {
 			b.WriteString(part.Text)
+			l.fixed += len(part.Text)
 			continue
 		}
 		f := m.fillingOf(part.Slot, turn)
@@ -98,15 +129,18 @@ func (m *material) filled(p *copybank.Pattern, turn int) (line, bool) {
 		}
 		l.facts |= f.fact
 		text := f.text
-		if f.within != "" && needsArticle(b.String()) {
+		if short && f.short != "" {
+			text, l.cut = f.short, true
+		} else if f.within != "" && needsArticle(b.String()) {
 			text = f.within
 		}
 		if startsSentence(b.String()) {
-			text = sentenceCase(text)
+			text = m.atStart(text)
 		}
 		b.WriteString(text)
 	}
 	l.text = b.String()
+	l.stock = p.Needs&^stockSlots == 0 && (l.color || (l.fixed > mostFixed || !p.Parts[0].IsSlot) && p.Role != copybank.Closing && !slices.Contains(p.Kinds, "hiring"))
 	return l, true
 }
 
@@ -137,6 +171,17 @@ func (m *material) fillingOf(slot copybank.Slot, turn int) filling {
 	return m.fill[slot][0]
 }
 
+// atStart returns a text as it begins a sentence. The texts of a brief are few, and
+// come at many starts.
+func (m *material) atStart(text string) string {
+	cased, known := m.cased[text]
+	if !known {
+		cased = sentenceCase(text)
+		m.cased[text] = cased
+	}
+	return cased
+}
+
 // sentenceCase begins a text with a capital. Words such as "iPhone" and "e.g."
 // stay as they are.
 func sentenceCase(text string) string {
@@ -145,8 +190,9 @@ func sentenceCase(text string) string {
 		return text
 	}
 	word, rest, _ := strings.Cut(text, " ")
-	if next, _, _ := strings.Cut(rest, " "); strings.ContainsFunc(word+next, unicode.IsDigit) {
-		if found := atoms.Find(text); len(found) > 0 && found[0].Start == 0 {
+	next, _, _ := strings.Cut(rest, " ")
+	if head := word + " " + next; strings.ContainsFunc(head, unicode.IsDigit) {
+		if found := atoms.Find(head); len(found) > 0 && found[0].Start == 0 {
 			return text
 		}
 	}

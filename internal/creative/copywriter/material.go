@@ -1,10 +1,12 @@
 package copywriter
 
 import (
+	"math/bits"
 	"regexp"
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"fanfare/internal/creative/atoms"
 	"fanfare/internal/creative/brief"
@@ -25,7 +27,9 @@ type filling struct {
 	// within is the text within a sentence, where a singular noun needs an
 	// article. It is empty if it is the same.
 	within string
-	fact   mask
+	// short is a shorter form for headlines, empty if there is none.
+	short string
+	fact  mask
 }
 
 // material is what the lines of a brief can be made of.
@@ -34,11 +38,24 @@ type material struct {
 	lang    *language
 	english bool
 	facts   []brief.Fact
+	// masks are the facts of each type.
+	masks map[brief.Type]mask
 	// fill has the fillings of each slot. A slot without one does not exist.
 	fill [copybank.SlotCount][]filling
 	have copybank.SlotSet
+	// told are the facts that a whole sentence of the brief says, as far as the
+	// parser found them in it: the sentence also says what belongs to them.
+	told mask
+	// actBy are the dates until when people must act.
+	actBy mask
+	// generic is the action if every advertiser could ask for it.
+	generic mask
 	// phones are the facts that have a phone number or another contact.
 	phones mask
+	// cased are texts as they begin a sentence.
+	cased map[string]string
+	// listed are the benefits that can be an item of a list.
+	listed map[mask]item
 	// own are whole lines in the words of the brief.
 	own []line
 }
@@ -46,20 +63,27 @@ type material struct {
 // newMaterial builds the slots and the lines of a brief.
 func newMaterial(set *brief.Understood, brand, action string) *material {
 	m := &material{set: set, lang: languageOf(set.Language), facts: set.Facts[:min(len(set.Facts), maxFacts-2)]}
+	m.listed, m.cased = map[mask]item{}, map[string]string{}
 	m.english = strings.HasPrefix(strings.ToLower(set.Language), "en")
+	m.splitProduct()
 	if brand != "" && !slices.ContainsFunc(m.facts, func(f brief.Fact) bool { return f.Type == brief.Brand }) {
 		m.facts = append(slices.Clip(m.facts), brief.Fact{Type: brief.Brand, Text: brand, Confidence: brief.Given})
 	}
-	if action != "" && !slices.ContainsFunc(m.facts, func(f brief.Fact) bool { return f.Type == brief.CallToAction }) {
+	if action != "" {
 		m.facts = append(slices.Clip(m.facts), brief.Fact{Type: brief.CallToAction, Text: action, Confidence: brief.Given})
 	}
+	m.masks = map[brief.Type]mask{}
 	for i, f := range m.facts {
+		m.masks[f.Type] |= mask(1) << i
 		f.Text = bare(strings.TrimRight(policy.Clean(f.Text, false), " …"))
 		if !isSayable(f.Text) || f.Type == brief.Contact && strings.Contains(f.Text, "://") {
 			m.facts[i].Text = ""
 			continue
 		}
 		m.facts[i].Text = f.Text
+		if f.Type == brief.CallToAction && m.lang != nil && f.Text == m.lang.with("action_learn_more", "") {
+			m.generic |= mask(1) << i
+		}
 		if f.Type == brief.Contact || atoms.HasPhone(f.Text) {
 			m.phones |= mask(1) << i
 		}
@@ -67,7 +91,22 @@ func newMaterial(set *brief.Understood, brand, action string) *material {
 			m.addSlots(f, mask(1)<<i)
 		}
 		m.addOwnLines(f, mask(1)<<i)
+		if one := m.listable(f); one.text != "" {
+			m.listed[mask(1)<<i] = one
+			if m.english {
+				m.add(copybank.Benefit, one.text, mask(1)<<i)
+			}
+		}
 	}
+	for i, f := range m.facts {
+		if f.Confidence >= brief.Labeled || !saidOnce(f.Type) || f.Type == brief.Benefit || f.Type == brief.Proof {
+			m.told &^= mask(1) << i
+		}
+	}
+	for _, date := range m.fill[copybank.ActBy] {
+		m.actBy |= date.fact
+	}
+	m.addOwnDates()
 	for slot, list := range m.fill {
 		if len(list) > 0 {
 			m.have = m.have.Add(copybank.Slot(slot)) //nolint:gosec // fewer than 64
@@ -78,6 +117,32 @@ func newMaterial(set *brief.Understood, brand, action string) *material {
 	}
 	m.shareFillings()
 	return m
+}
+
+// splitProduct makes benefits of what a form says behind the name of a product:
+// "Nitrile gloves, powder free, AQL 1.5".
+func (m *material) splitProduct() {
+	for i, f := range m.facts {
+		if f.Type != brief.Product || f.Confidence < brief.Labeled || len(m.facts) > maxFacts/2 {
+			continue
+		}
+		parts := strings.Split(f.Text, ", ")
+		if len(parts) < 2 || strings.ContainsAny(f.Text, "()") || m.lang == nil || m.lang.has("and_words", f.Text) {
+			return
+		}
+		for _, part := range parts[1:] {
+			first, _ := utf8.DecodeRuneInString(part)
+			if unicode.IsUpper(first) && !strings.ContainsFunc(part, unicode.IsDigit) || !isShort(part, 5) || !isSayable(part) {
+				return // "7 nights, Lake Bled" is a name and a place.
+			}
+		}
+		m.facts = slices.Clone(m.facts)
+		m.facts[i].Text = parts[0]
+		for _, part := range parts[1:] {
+			m.facts = append(m.facts, brief.Fact{Type: brief.Benefit, Text: part, Confidence: f.Confidence})
+		}
+		return
+	}
 }
 
 // isReduced reports whether a price is lower than the previous one, as far as both
@@ -177,7 +242,7 @@ func (m *material) addSlots(f brief.Fact, fact mask) {
 	case brief.Offer:
 		m.addOffer(f.Text, fact)
 	case brief.Price:
-		m.addPrice(f.Text, fact)
+		m.addPrice(f, fact)
 	case brief.PreviousPrice:
 		if rest, _ := m.lang.cut("was_words", f.Text); hasMoney(rest) && isShort(rest, 4) {
 			m.add(copybank.PriceWas, rest, fact)
@@ -199,7 +264,9 @@ func (m *material) addSlots(f brief.Fact, fact mask) {
 			m.add(copybank.CTA, m.inner(bare(f.Text)), fact)
 		}
 	case brief.Contact:
-		m.add(copybank.Contact, f.Text, fact)
+		if isContact(f.Text) {
+			m.add(copybank.Contact, f.Text, fact)
+		}
 	case brief.Code:
 		if !strings.Contains(f.Text, " ") && len(f.Text) <= 30 {
 			m.add(copybank.Code, f.Text, fact)
@@ -208,6 +275,12 @@ func (m *material) addSlots(f brief.Fact, fact mask) {
 		m.add(copybank.Occasion, f.Text, fact)
 	case brief.Terms, brief.Sentence:
 	}
+}
+
+// isContact reports a phone number, an email address or a web address.
+func isContact(text string) bool {
+	point := strings.IndexByte(text, '.')
+	return atoms.HasPhone(text) || strings.Contains(text, "@") || point > 0 && point < len(text)-2 && !strings.Contains(text, " ")
 }
 
 // inner returns a phrase as it is written within a sentence.
@@ -231,8 +304,15 @@ func (m *material) addProduct(text string, fact mask) {
 	if !isShort(text, 9) {
 		return
 	}
+	short := m.withoutBrand(text)
+	if short == "" {
+		short = m.shortOf(text)
+	}
 	if !m.english {
-		m.add(copybank.Product, text, fact)
+		m.fill[copybank.Product] = append(m.fill[copybank.Product], filling{text: text, short: short, fact: fact})
+		return
+	}
+	if isSaid(text) {
 		return
 	}
 	bare, article := cutArticle(text)
@@ -240,8 +320,16 @@ func (m *material) addProduct(text string, fact mask) {
 	if article == "a" && number != words.Plural {
 		number = words.One
 	}
-	text = m.inner(bare)
-	m.fill[copybank.Product] = append(m.fill[copybank.Product], filling{text, withArticle(text, number, article), fact})
+	if first, _ := utf8.DecodeRuneInString(bare); article == "the" && unicode.IsUpper(first) {
+		// "The Harrow waxed jacket" is the one with that name.
+		text = bare
+		if number == words.One {
+			number = words.NoNumber
+		}
+	} else {
+		text = m.inner(bare)
+	}
+	m.fill[copybank.Product] = append(m.fill[copybank.Product], filling{text, withArticle(text, number, article), m.inner(short), fact})
 	switch number {
 	case words.Plural:
 		m.add(copybank.ProductPlural, text, fact)
@@ -255,6 +343,17 @@ func (m *material) addProduct(text string, fact mask) {
 		m.add(copybank.ProductName, text, fact)
 	case words.NoNumber:
 	}
+}
+
+// isSaid reports a product that is a sentence: "we come to your house and wash your
+// dog". It is said as it is.
+func isSaid(text string) bool {
+	switch words.ShapeOf(text) {
+	case words.Clause, words.Imperative, words.Predicate:
+		return len(strings.Fields(text)) > 3 && !words.IsName(text)
+	case words.NounPhrase, words.Attribute, words.Unknown:
+	}
+	return false
 }
 
 // withArticle returns a product as it is written within a sentence: "a folding
@@ -300,7 +399,6 @@ func (m *material) addOffer(text string, fact mask) {
 			m.add(copybank.Offer, rest, fact)
 		}
 	case first == "buy":
-		m.add(copybank.Offer, text, fact)
 		m.add(copybank.OfferDo, text, fact)
 	case startsWithGift(m.lang, text) && words.ShapeOf(text) != words.Clause:
 		m.add(copybank.Offer, text, fact)
@@ -348,7 +446,8 @@ func saving(text string) (string, bool) {
 	return "save " + amount + " on " + rest, true
 }
 
-func (m *material) addPrice(text string, fact mask) {
+func (m *material) addPrice(f brief.Fact, fact mask) {
+	text := f.Text
 	if !hasMoney(text) || !isShort(text, 8) || strings.Count(text, ",") > 1 {
 		return
 	}
@@ -363,6 +462,10 @@ func (m *material) addPrice(text string, fact mask) {
 	}
 	unit := strings.TrimSpace(rest[found[0].End:])
 	if unit != "" && !m.lang.starts("unit_words", unit) {
+		// What it is for is not known as a unit, so that no preposition fits.
+		if f.Confidence >= brief.Labeled {
+			m.add(copybank.Price, text, fact)
+		}
 		return
 	}
 	m.add(copybank.Price, text, fact)
@@ -375,13 +478,10 @@ func (m *material) addPrice(text string, fact mask) {
 
 // within returns the facts that a sentence has, so that none of them is said twice.
 func (m *material) within(sentence string) (said mask) {
+	sentence = strings.ToLower(sentence)
 	for i, f := range m.facts {
-		switch f.Type {
-		case brief.Offer, brief.Price, brief.Proof, brief.Benefit, brief.When, brief.Deadline, brief.Code:
-			if f.Text != "" && strings.Contains(sentence, bare(f.Text)) {
-				said |= mask(1) << i
-			}
-		case brief.Product, brief.Brand, brief.PreviousPrice, brief.Place, brief.Audience, brief.CallToAction, brief.Contact, brief.Occasion, brief.Terms, brief.Sentence:
+		if f.Type != brief.Sentence && f.Type != brief.CallToAction && f.Text != "" && strings.Contains(sentence, strings.ToLower(bare(f.Text))) {
+			said |= mask(1) << i
 		}
 	}
 	return said
@@ -393,12 +493,33 @@ func (m *material) addOwnLines(f brief.Fact, fact mask) {
 	switch f.Type {
 	case brief.Offer:
 		l.angle = "deal"
+	case brief.Price:
+		// An amount alone does not say what it is for.
+		if f.Confidence < brief.Sure || len(strings.Fields(f.Text)) < 2 {
+			return
+		}
+		l.angle = "deal"
+	case brief.When:
+		if f.Confidence < brief.Sure {
+			return
+		}
+		l.angle = "place"
 	case brief.Benefit:
 		l.angle = "benefit"
+		m.addShortLine(l)
 	case brief.Proof:
 		l.angle = "proof"
 	case brief.Product:
 		l.angle = "intro"
+		if m.english && isSaid(f.Text) {
+			l.angle = "detail"
+		}
+		m.addShortLine(l)
+	case brief.Contact:
+		if isContact(f.Text) || f.Confidence < brief.Labeled {
+			return
+		}
+		l.angle = "detail"
 	case brief.CallToAction:
 		l.angle = "action"
 	case brief.Sentence:
@@ -406,11 +527,79 @@ func (m *material) addOwnLines(f brief.Fact, fact mask) {
 		if hasMoney(f.Text) {
 			l.angle = "deal"
 		}
-		if within := m.within(f.Text); within != 0 {
-			l.facts = within
-		}
-	case brief.Brand, brief.Price, brief.PreviousPrice, brief.Deadline, brief.When, brief.Place, brief.Audience, brief.Contact, brief.Code, brief.Occasion, brief.Terms:
+		l.facts |= m.within(f.Text)
+		l.sentence = true
+		m.told |= l.facts &^ fact
+	case brief.Brand, brief.PreviousPrice, brief.Deadline, brief.Place, brief.Audience, brief.Code, brief.Occasion, brief.Terms:
 		return
 	}
 	m.own = append(m.own, l)
+}
+
+// addShortLine adds a shorter form of a long line.
+func (m *material) addShortLine(l line) {
+	if short := m.shortOf(l.text); short != "" {
+		l.text, l.cut = short, true
+		m.own = append(m.own, l)
+	}
+}
+
+// addOwnDates adds lines that are an offer or an action in the brief's own words
+// with the date that belongs to it.
+func (m *material) addOwnDates() {
+	for _, l := range slices.Clone(m.own) {
+		var dates []filling
+		switch {
+		case l.angle == "deal" && len(m.fill[copybank.Offer])+len(m.fill[copybank.OfferDo]) == 0 && m.facts[bits.TrailingZeros64(uint64(l.facts))].Type == brief.Offer:
+			dates = m.fill[copybank.OfferUntil]
+		case l.angle == "action" && l.facts&m.phones != 0:
+			dates = m.fill[copybank.ActBy]
+		}
+		if len(dates) > 0 && !m.hasDate(l.text) {
+			l.text, l.facts = l.text+" "+dates[0].text, l.facts|dates[0].fact
+			m.own = append(m.own, l)
+		}
+	}
+}
+
+func (m *material) hasDate(text string) bool {
+	return slices.ContainsFunc(atoms.Find(text), func(a atoms.Atom) bool { return a.Kind == atoms.Date })
+}
+
+// shortOf returns a name or a phrase without what is in brackets or after a comma
+// at its end, empty if nothing can be left out. Lists stay whole.
+func (m *material) shortOf(text string) string {
+	if m.lang == nil {
+		return ""
+	}
+	short := text
+	if at := strings.Index(short, " ("); at > 0 && strings.HasSuffix(short, ")") {
+		short = short[:at]
+	}
+	if before, _, ok := strings.Cut(short, ", "); ok && strings.Count(short, ",") == 1 && !m.lang.has("and_words", short) {
+		short = before
+	}
+	inAtom := slices.ContainsFunc(atoms.Find(text), func(a atoms.Atom) bool { return a.Start < len(short) && len(short) < a.End })
+	if short == text || !isSayable(short) || inAtom {
+		return ""
+	}
+	return bare(short)
+}
+
+// withoutBrand returns a product without the advertiser after it: "Sunday roast at
+// The Drovers Rest".
+func (m *material) withoutBrand(text string) string {
+	for _, f := range m.facts {
+		if f.Type != brief.Brand || f.Text == "" {
+			continue
+		}
+		list := strings.Fields(text)
+		for i, word := range list {
+			// "2 bed apartments at Copper Quay" by Copper Quay Living.
+			if rest := strings.Join(list[min(i+1, len(list)):], " "); i > 0 && rest != "" && m.lang.has("brand_words", word) && strings.HasPrefix(f.Text+" ", rest+" ") {
+				return strings.Join(list[:i], " ")
+			}
+		}
+	}
+	return ""
 }

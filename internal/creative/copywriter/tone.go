@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"fanfare/internal/creative"
+	"fanfare/internal/creative/atoms"
 	"fanfare/internal/creative/brief"
 	"fanfare/internal/creative/copybank"
 	"fanfare/internal/creative/policy"
@@ -38,6 +39,9 @@ func (w *writer) suitsTone(p *copybank.Pattern) bool {
 	if a := addressIn(w.m.set.Language, p.Text()); a != neutral && w.address != neutral && a != w.address {
 		return false
 	}
+	if p.Region == "PT" && w.address == brazilian {
+		return false
+	}
 	return p.Tone == copybank.AnyTone || p.Tone == w.tone || w.tone == "" && p.Tone == "plain" || w.tone == "energetic" && p.Tone == "friendly"
 }
 
@@ -48,9 +52,12 @@ const (
 	neutral address = iota
 	familiar
 	polite
+	european
+	brazilian
 )
 
 // addressWords are the words of each address, in languages in which ads use both.
+// Portuguese has words of Portugal and of Brazil.
 var addressWords = map[string]map[address][]string{
 	"de": {
 		familiar: {"du", "dich", "dir", "dein", "deine", "deinem", "deinen", "deiner", "deines", "hol", "komm", "sicher", "schau", "euch", "euer", "eure"},
@@ -59,6 +66,10 @@ var addressWords = map[string]map[address][]string{
 	"fr": {
 		familiar: {"tu", "toi", "ton", "ta", "tes", "te"},
 		polite:   {"vous", "votre", "vos"},
+	},
+	"pt": {
+		european:  {"poupe", "poupar", "connosco", "contacte", "telemóvel", "ecrã", "equipa", "registe", "subscreva", "descarregue", "encomende", "encomenda", "autocarro", "bilhetes", "utilizador", "utilizadores", "facto", "factos", "portes", "carrinha"},
+		brazilian: {"você", "vocês", "celular", "economize", "economizar", "conosco", "contate", "cadastre", "cadastro", "baixe", "equipe", "ingressos", "ingresso", "cupom", "frete", "parcelas", "parcele", "usuário", "usuários", "ônibus", "fato"},
 	},
 }
 
@@ -71,8 +82,10 @@ func addressIn(language, text string) address {
 	}
 	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return notWord(r) || r == '-' }) {
 		lower := strings.ToLower(word)
-		if slices.Contains(known[familiar], lower) {
-			return familiar
+		for _, a := range []address{familiar, european, brazilian} {
+			if slices.Contains(known[a], lower) {
+				return a
+			}
 		}
 		// "sie" in lower case is "they".
 		if slices.Contains(known[polite], lower) && (code != "de" || word != lower) {
@@ -85,6 +98,12 @@ func addressIn(language, text string) address {
 // addressOf returns the address of the brief's own words, or else that of the
 // tone.
 func (w *writer) addressOf() address {
+	if strings.HasPrefix(strings.ToLower(w.m.set.Language), "pt") {
+		if isBrazilian(w.m.set) {
+			return brazilian
+		}
+		return european
+	}
 	for _, f := range w.m.set.Facts {
 		if a := addressIn(w.m.set.Language, f.Text); a != neutral {
 			return a
@@ -96,27 +115,72 @@ func (w *writer) addressOf() address {
 	return polite
 }
 
-// actionText returns the call to action of a brief without one: that of the
-// request, empty if it has none.
+// isBrazilian reports a brief in the Portuguese of Brazil: by its language tag, its
+// currency, its web address or its words.
+func isBrazilian(set *brief.Understood) bool {
+	code, region, _ := strings.Cut(strings.ToLower(strings.ReplaceAll(set.Language, "_", "-")), "-")
+	if code != "pt" || region != "" {
+		return code == "pt" && region == "br"
+	}
+	european, found := false, false
+	for _, f := range set.Facts {
+		switch text := strings.ToLower(f.Text); addressIn(set.Language, f.Text) {
+		case brazilian:
+			return true
+		case neutral, familiar, polite:
+			found = found || strings.Contains(text, "r$") || strings.HasSuffix(text, ".br") || strings.Contains(text, ".br/")
+		default:
+			european = true
+		}
+	}
+	return found && !european
+}
+
+// actionText returns the call to action of a brief that has none for all channels:
+// that of the request, or one that follows from the contact and the kind. It is
+// empty if the brief has one.
 func actionText(set *brief.Understood, asked string) string {
-	if _, own := set.First(brief.CallToAction, 0); own {
+	own, has := set.First(brief.CallToAction, 0)
+	l := languageOf(set.Language)
+	if l == nil || has && !atoms.HasPhone(own.Text) {
 		return ""
 	}
-	l := languageOf(set.Language)
-	if l == nil {
-		return ""
+	of := func(name string) string {
+		if text := l.with("brazil_"+name, ""); text != "" && isBrazilian(set) {
+			return text
+		}
+		return l.with(name, "")
 	}
 	if asked != "" {
-		if text := l.with("action_"+asked, ""); text != "" {
+		if text := of("action_" + asked); text != "" {
 			return text
 		}
 	}
+	action := ""
 	if set.KindConfidence >= brief.SureKind {
-		if text := l.with("action_of_"+string(set.Kind), ""); text != "" {
-			return text
+		action = of("action_of_" + string(set.Kind))
+	}
+	contact, _ := set.First(brief.Contact, 0)
+	if call := of("action_call_now"); call != "" && atoms.HasPhone(contact.Text) && (action == "" || action == of("action_learn_more") || action == of("action_contact_us")) {
+		return call
+	}
+	if action == "" || action == of("action_learn_more") {
+		kind := brief.General
+		if set.KindConfidence >= brief.SureKind {
+			kind = set.Kind
+		}
+		for _, with := range []brief.Type{brief.Code, brief.Place, brief.When, brief.Price} {
+			if _, known := set.First(with, brief.Sure); known {
+				if text := of("action_with_" + string(with) + "_of_" + string(kind)); text != "" {
+					return text
+				}
+			}
 		}
 	}
-	return l.with("action_learn_more", "")
+	if action == "" && !has {
+		return of("action_learn_more")
+	}
+	return action
 }
 
 // button returns the platform's button for the call to action.
@@ -136,26 +200,53 @@ func (w *writer) button() string {
 	return ""
 }
 
-// grams are the word trigrams of a copy; a text of fewer words is one.
-type grams map[string]bool
+// grams are the word trigrams of a copy, and the first words of its long text. A text
+// of fewer than three words is one.
+type grams struct {
+	words  map[string]bool
+	begins string
+}
 
+// startWords is how many words of two long texts show that they begin alike.
+const startWords = 12
+
+// ledBy is how many lines of a list a reader sees first.
+const ledBy = 2
+
+// gramsOf returns the grams of what a reader sees first: the first lines of a list,
+// the first words of a text. What follows says the same facts in every variant.
 func gramsOf(channel string, c *policy.Copy) grams {
-	g := grams{}
+	g := grams{words: map[string]bool{}}
 	for _, l := range policy.LimitsOf(channel) {
 		if l.Field == "paths" || l.Field == "business_name" {
 			continue
 		}
-		for _, text := range c.Texts(l.Field) {
-			words := strings.Fields(asWords(text))
+		list := c.Texts(l.Field)
+		if l.Field == "headlines" && (channel == "search" || channel == "display") {
+			g.begins = strings.Join(list[:min(len(list), ledBy)], " / ")
+		}
+		for _, text := range list[:min(len(list), ledBy)] {
+			if words := strings.Fields(text); channel != "display" && l.MaxItems == 1 && len(words) > startWords && l.Field != "long_headline" && l.Field != "short_text" && l.Field != "preheader" {
+				g.begins = strings.Join(words[:startWords], " ")
+			}
+			words := strings.Fields(asWords(opens(text)))
 			if len(words) < 3 {
-				g[strings.Join(words, " ")] = true
+				g.words[strings.Join(words, " ")] = true
 			}
 			for i := range max(0, len(words)-2) {
-				g[strings.Join(words[i:i+3], " ")] = true
+				g.words[strings.Join(words[i:i+3], " ")] = true
 			}
 		}
 	}
 	return g
+}
+
+// opens returns the first words of a text.
+func opens(text string) string {
+	if list := strings.Fields(text); len(list) > startWords {
+		return strings.Join(list[:startWords], " ")
+	}
+	return text
 }
 
 // sameShare is the share of common trigrams from which two texts say the same.
@@ -168,12 +259,12 @@ func resembles(a, b map[string]grams) bool {
 	for channel, x := range a {
 		y := b[channel]
 		common := 0
-		for gram := range x {
-			if y[gram] {
+		for gram := range x.words {
+			if y.words[gram] {
 				common++
 			}
 		}
-		if float64(common) >= sameShare*float64(max(1, len(x)+len(y)-common)) {
+		if x.begins != "" && x.begins == y.begins || float64(common) >= sameShare*float64(max(1, len(x.words)+len(y.words)-common)) {
 			alike++
 		}
 	}

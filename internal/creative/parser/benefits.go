@@ -33,7 +33,11 @@ func (r *reader) benefit(from, to int, conf float64) {
 		conf = min(conf, brief.Guessed)
 	}
 	if r.lex != nil && (r.isChat(from, to) || r.isRequirement(from, to)) {
+		r.requirement(from, to)
 		return
+	}
+	if n == 1 && r.lex != nil && r.form != formLabels && words.IsName(r.text(from, to)) {
+		return // A signature
 	}
 	if r.lex != nil && r.tokens[from].kind == number && r.lex.match("cues.price_unit", r.tokens[from+1:to]) > 0 && n <= 4 {
 		return // "12.90 an hour"

@@ -431,6 +431,7 @@ func (r *reader) setScopes(from, to int) {
 	if offered {
 		r.deals[r.sentence] = brief.Offer
 	}
+	var actions []candidate
 	for k := range r.found {
 		c := &r.found[k]
 		if c.t != brief.Deadline || c.from < from || c.to > to {
@@ -443,6 +444,11 @@ func (r *reader) setScopes(from, to int) {
 			c.scope = brief.Offer
 		case at >= 0:
 			c.scope = brief.CallToAction
+			verb := r.clauseStart(c.from, from) + at
+			if n := r.lex.match("cues.act_verb", r.tokens[verb:c.from]); n > 0 && r.free(verb, verb+n) {
+				actions = append(actions, candidate{t: brief.CallToAction, from: verb, to: verb + n, conf: brief.Guessed})
+			}
 		}
 	}
+	r.found = append(r.found, actions...)
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"fanfare/internal/creative/brief"
+	"fanfare/internal/creative/words"
 )
 
 // longestHead is the number of words of the longest head that can be a product. A
@@ -13,7 +14,7 @@ const longestHead = 6
 // readHead takes the first words of a prompt, up to its first mark, for what it is
 // about, if no rule found a product. It is a guess that no pattern relies on.
 func (r *reader) readHead() {
-	if slices.ContainsFunc(r.found, func(c candidate) bool { return c.t == brief.Product || c.t == brief.Sentence }) {
+	if r.form == formLabels || slices.ContainsFunc(r.found, func(c candidate) bool { return c.t == brief.Product || c.t == brief.Sentence }) {
 		return
 	}
 	from, _ := r.trim(0, len(r.tokens))
@@ -52,6 +53,7 @@ const longestContext = 90
 // pattern may use, because what belongs to it is not sure. Repeated as it is, it
 // says what the brief says.
 func (r *reader) keepContext() {
+	r.doubtPrices()
 	for _, c := range slices.Clone(r.found) {
 		switch c.t {
 		case brief.Offer, brief.Price, brief.PreviousPrice, brief.Deadline, brief.When:
@@ -77,4 +79,109 @@ func (r *reader) keepContext() {
 		}
 		r.add(brief.Sentence, from, to, brief.Guessed)
 	}
+}
+
+// longestRequirement is the number of words of the longest condition that stands
+// alone.
+const longestRequirement = 10
+
+// requirement takes a short sentence or item that says what people must have, do or
+// pay as terms: a condition that must not be lost and never leads.
+func (r *reader) requirement(from, to int) bool {
+	from, to = r.trim(from, to)
+	if r.lex == nil || r.wordCount(from, to) > longestRequirement || !r.free(from, to) && !r.hasAmount(from, to) {
+		return false
+	}
+	at := r.lex.find("cues.requirement", r.tokens[from:to])
+	if at < 0 || r.lex.find("cues.no", r.tokens[from:from+at]) >= 0 || r.depends(from, to) || r.isMark(to-1, "?") {
+		return false
+	}
+	// The price in it is not that of the product.
+	kept := r.found[:0]
+	for _, c := range r.found {
+		if c.from < from || c.to > to || c.t == brief.Contact {
+			kept = append(kept, c)
+		}
+	}
+	r.found = kept
+	return r.take(brief.Terms, from, to, brief.Cued)
+}
+
+// wanted takes the people that a sentence looks for as what the ad is about: "We
+// need six more drivers", "Volunteer readers needed". That is a job, or an appeal
+// to volunteers.
+func (r *reader) wanted(from, to int) bool {
+	if r.lex == nil || r.lex.code != "en" {
+		return false
+	}
+	take := func(start, end int) bool {
+		if start >= end || !words.ArePeople(r.text(start, end)) && !r.lex.has("cues.jobs", &r.tokens[end-1]) || !r.free(start, end) || r.lex.has("cues.not_wanted", &r.tokens[end-1]) || r.wordCount(start, end) > maxProduct {
+			return false
+		}
+		r.wants = "hiring"
+		if r.lex.find("cues.volunteers", r.tokens[from:to]) >= 0 {
+			r.wants = "appeal"
+		}
+		return r.take(brief.Product, start, end, brief.Sure)
+	}
+	for i := from; i < min(to, from+10); i++ {
+		if n := r.lex.match("cues.wants", r.tokens[i:to]); n > 0 {
+			start := i + n
+			for start+1 < to && (r.lex.has("cues.article", &r.tokens[start]) || r.lex.has("cues.wanted_more", &r.tokens[start]) || r.lex.has("cues.wanted_more", &r.tokens[start+1])) {
+				start++
+			}
+			return take(start, r.nounPhrase(start, to))
+		}
+		if i > from && r.lex.has("cues.are_wanted", &r.tokens[i]) {
+			return take(from, i)
+		}
+	}
+	return false
+}
+
+// doubtPrices makes a price a guess if the words before it in its clause name
+// something else than the product: "polo shirts from £14".
+func (r *reader) doubtPrices() {
+	if r.lex == nil || r.lex.code != "en" || r.form == formShort {
+		return
+	}
+	for k := range r.found {
+		c := &r.found[k]
+		if c.t != brief.Price || c.conf < brief.Sure || c.conf >= brief.Labeled {
+			continue
+		}
+		start := r.clauseStart(c.from, 0)
+		for i := start; i < c.from; i++ {
+			if r.startsLine(i) {
+				start = i
+			}
+		}
+		left := c.from
+		for n := r.growsLeft("cues.price_lead", left, start); n > 0; n = r.growsLeft("cues.price_lead", left, start) {
+			left -= n
+		}
+		for i := start; i < left; i++ {
+			t := &r.tokens[i]
+			if t.kind != word || r.taken[i] != "" && r.taken[i] != brief.Audience || r.lex.has("cues.stop", t) || r.lex.has("cues.article", t) || r.lex.has("cues.finite", t) || r.lex.has("cues.pronoun", t) || r.isProductWord(t.low) {
+				continue
+			}
+			c.conf = brief.Guessed
+			break
+		}
+	}
+}
+
+// isProductWord reports a word of what is advertised.
+func (r *reader) isProductWord(low string) bool {
+	for _, c := range r.found {
+		if c.t != brief.Product {
+			continue
+		}
+		for _, t := range r.tokens[c.from:c.to] {
+			if t.low == low {
+				return true
+			}
+		}
+	}
+	return false
 }

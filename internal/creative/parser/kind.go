@@ -24,6 +24,9 @@ func (r *reader) kindOf(fields *brief.Fields, given []brief.Fact) (brief.Kind, f
 	if r.lex == nil {
 		return brief.General, 0
 	}
+	if r.wants != "" {
+		return brief.Kind(r.wants), brief.Labeled
+	}
 	scores, seen := map[string]int{}, map[string]bool{}
 	weigh := func(tokens []token, times int) {
 		for i := 0; i < len(tokens); i++ {

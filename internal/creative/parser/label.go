@@ -303,7 +303,21 @@ func (r *reader) actionValue(from, to int) {
 
 // readUnknownLabel reads a line with an unknown label by its value.
 func (r *reader) readUnknownLabel(l *line) {
+	before := len(r.found)
 	r.readUnknown(l.value, l.to, l.to)
+	if len(r.found) > before || r.lex == nil || r.isInstruction(l.from, l.to) || r.isHostile(l.from, l.to) {
+		return
+	}
+	from, to := r.trim(l.value, l.to)
+	n := r.wordCount(from, to)
+	switch {
+	case n < 2 || n > maxBenefit || r.depends(from, to) || len(r.text(l.from, l.to)) > longestContext:
+	case r.hasNumber(from, to):
+		// "Range: 263 miles" says what the number is of.
+		r.add(brief.Sentence, l.from, to, brief.Unlabeled)
+	case n > 2 && !r.tokens[from].upper:
+		r.benefit(from, to, brief.Unlabeled)
+	}
 }
 
 func (r *reader) readUnknown(from, to, end int) {
@@ -339,7 +353,14 @@ func (r *reader) readItem(from, to int) {
 	}
 	r.sentence++
 	before := len(r.found)
+	if r.wanted(from, to) {
+		r.details(from, to)
+		return
+	}
 	r.details(from, to)
+	if r.requirement(from, to) {
+		return
+	}
 	if r.lex == nil {
 		r.add(brief.Benefit, from, to, brief.Guessed)
 		return

@@ -408,6 +408,10 @@ func (r *reader) readHeading(l *line, first bool) {
 		r.readProse(l.from, l.to)
 		return
 	}
+	if r.wanted(l.from, l.to) {
+		r.details(l.from, l.to)
+		return
+	}
 	r.details(l.from, l.to)
 	if r.lex == nil {
 		return

@@ -46,6 +46,8 @@ type reader struct {
 	listing bool
 	// kindLabel is the value of a label for the kind.
 	kindLabel string
+	// wants is the kind of an ad that looks for people.
+	wants string
 }
 
 // candidate is a fact whose place is in tokens.

@@ -1,6 +1,7 @@
 package parser
 
 import (
+	"html"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -28,7 +29,7 @@ func checkFaithful(t *testing.T, prompt string, u *brief.Understood) {
 		case f.Start == nil || f.End == nil:
 			t.Errorf("%q: %s %q has no place", prompt, f.Type, f.Text)
 			continue
-		case *f.Start < 0 || *f.End > len(runes) || *f.Start >= *f.End || string(runes[*f.Start:*f.End]) != f.Text:
+		case *f.Start < 0 || *f.End > len(runes) || *f.Start >= *f.End || html.UnescapeString(string(runes[*f.Start:*f.End])) != f.Text:
 			t.Errorf("%q: %s %q is not at %d to %d", prompt, f.Type, f.Text, *f.Start, *f.End)
 		case (bounds[*f.Start] || bounds[*f.End]) && f.Type != brief.Contact:
 			t.Errorf("%q: %s %q cuts an amount, a date or a number", prompt, f.Type, f.Text)

@@ -105,6 +105,14 @@ func (r *reader) readSentence(from, to int) {
 		}
 		return
 	}
+	if r.wanted(from, to) {
+		r.statements++
+		r.details(from, to)
+		if r.lex.match("cues.wants", r.tokens[from:to]) > 0 && !r.isChat(from, to) {
+			r.wholeSentence(from, to)
+		}
+		return
+	}
 	if r.isInstruction(from, to) {
 		r.ignored++
 		r.contacts(from, to)
@@ -121,7 +129,7 @@ func (r *reader) readSentence(from, to int) {
 		return
 	}
 	r.statements++
-	if r.callToAction(from, to) || r.isChat(from, to) || r.story {
+	if r.callToAction(from, to) || r.isChat(from, to) || r.story || r.requirement(from, to) {
 		return
 	}
 	r.products(from, to)
@@ -195,8 +203,14 @@ func (r *reader) platformEnd(i, to int) int {
 	return end
 }
 
+// isInstruction reports a sentence that tells us what to write. What an advertiser
+// needs money for is none: "We need £25,000 by June".
 func (r *reader) isInstruction(from, to int) bool {
-	return r.lex != nil && r.lex.match("cues.instruction", r.tokens[from:to]) > 0
+	if r.lex == nil {
+		return false
+	}
+	n := r.lex.match("cues.instruction", r.tokens[from:to])
+	return n > 0 && (from+n >= to || r.tokens[from+n].kind != money)
 }
 
 // readTopic reads what an ad is asked for: a noun phrase and its details.
@@ -268,7 +282,8 @@ func (r *reader) wholeSentence(from, to int) {
 		if r.taken[i] == brief.Contact || r.taken[i] == brief.Terms || r.taken[i] == brief.CallToAction {
 			return
 		}
-		if r.lex != nil && r.lex.has("cues.first_person", t) || t.kind == mark && t.low[0] >= 0xe2 && !r.isMark(i, "–—’‘“”„…«»€") {
+		// "I teach pilates" is said by one person; "I want" is said to us.
+		if r.lex != nil && r.lex.has("cues.first_person", t) && (!r.lex.has("cues.first_person", &r.tokens[start]) || r.lex.find("cues.to_us", r.tokens[start:end]) >= 0) || t.kind == mark && t.low[0] >= 0xe2 && !r.isMark(i, "–—’‘“”„…«»€") {
 			return
 		}
 	}

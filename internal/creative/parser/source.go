@@ -18,12 +18,15 @@ type source struct {
 	text   string
 	// at has the place in the prompt of each byte of the text, and of its end.
 	at []int32
+	// entities have the place of each character that is written as an entity, and
+	// where the entity ends.
+	entities map[int]int
 }
 
 // newSource removes markup and control characters and makes all spaces alike.
 // Line breaks stay; elements that begin a line begin one here.
 func newSource(prompt string) *source {
-	s := &source{prompt: []rune(prompt)}
+	s := &source{prompt: []rune(prompt), entities: map[int]int{}}
 	read := s.prompt[:min(len(s.prompt), maxCharacters)]
 	var b strings.Builder
 	b.Grow(len(read))
@@ -46,6 +49,16 @@ func newSource(prompt string) *source {
 				put(' ', i)
 			}
 			i = end - 1
+		case r == '&' && entityAt(read, i) > 0:
+			end := entityAt(read, i)
+			s.entities[i] = end
+			for _, r := range html.UnescapeString(string(read[i:end])) {
+				if unicode.IsSpace(r) {
+					r = ' '
+				}
+				put(r, i)
+			}
+			i = end - 1
 		case r == '\r' || r == '\u2028' || r == '\u2029' || r == '\v' || r == '\f':
 			put('\n', i)
 		case r == '\n':
@@ -62,6 +75,25 @@ func newSource(prompt string) *source {
 	s.text = b.String()
 	s.at = append(s.at, int32(len(read))) //nolint:gosec // below maxCharacters
 	return s
+}
+
+// maxEntity is the length of the longest entity that is read.
+const maxEntity = 12
+
+// entityAt returns the end of the entity that begins at a place, such as "&amp;",
+// 0 without one. An entity for a part of a tag or a control character is none.
+func entityAt(text []rune, i int) int {
+	for end := i + 1; end < min(len(text), i+maxEntity); end++ {
+		if text[end] != ';' {
+			continue
+		}
+		plain := []rune(html.UnescapeString(string(text[i : end+1])))
+		if len(plain) != 1 || plain[0] == '<' || plain[0] == '>' || plain[0] == '|' || plain[0] == utf8.RuneError || unicode.IsControl(plain[0]) || unicode.Is(unicode.Cf, plain[0]) || unicode.Is(unicode.Co, plain[0]) {
+			return 0
+		}
+		return end + 1
+	}
+	return 0
 }
 
 func lastOf(text []rune, r rune) int {
@@ -122,12 +154,18 @@ func tagName(text []rune) string {
 }
 
 // verbatim returns the part of the prompt that a part of the text comes from, and
-// whether they are the same apart from the kind of a space.
+// whether they are the same apart from entities and the kind of a space.
 func (s *source) verbatim(start, end int) (text string, from, to int, same bool) {
 	part := s.text[start:end]
 	_, size := utf8.DecodeLastRuneInString(part)
 	from, to = int(s.at[start]), int(s.at[end-size])+1
+	if after := s.entities[int(s.at[end-size])]; after > 0 {
+		to = after
+	}
 	text = string(s.prompt[from:to])
+	if strings.Contains(text, "&") {
+		text = html.UnescapeString(text)
+	}
 	if text == part {
 		return text, from, to, html.UnescapeString(text) == text
 	}

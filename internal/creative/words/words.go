@@ -266,6 +266,27 @@ func Countless(phrase string) bool {
 	return determiner[w[0]] || isNumber(w[0]) || isPlural(head) || mass[head] || head == "needed" || head == "required" || head == "included"
 }
 
+// IsThing reports whether a noun phrase is surely one thing or several: the word
+// that it is about is a known noun, in the plural if a number is before it. "190
+// gsm" and "4 on 4 off" are not.
+func IsThing(phrase string) bool {
+	w := split(phrase)
+	head, ok := headWord(w)
+	if !ok || isNumber(head) || slices.Contains([]string{"off", "half", "free", "included"}, w[len(w)-1]) && head != w[len(w)-1] {
+		return false
+	}
+	known := nouns[head] || countable[head] || mass[head] || plurals[head] || people[head]
+	if stem, cut := strings.CutSuffix(head, "s"); cut && !known {
+		short, _ := strings.CutSuffix(stem, "e")
+		y, isY := strings.CutSuffix(short, "i")
+		known = Known(stem) || Known(short) || isY && Known(y+"y")
+	}
+	if head == "included" || head == "needed" || head == "required" {
+		known = len(w) > 1
+	}
+	return known && (!isNumber(w[0]) || isPlural(head) || strings.Contains(w[0], "-"))
+}
+
 // isNounPhrase reports whether the word before the first preposition can be a
 // noun and no part of the phrase is a verb in the third person.
 func isNounPhrase(w []string) bool {

@@ -1,0 +1,269 @@
+package copywriter
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"fanfare/internal/creative/atoms"
+	"fanfare/internal/creative/brief"
+	"fanfare/internal/creative/copybank"
+	"fanfare/internal/creative/policy"
+	"fanfare/internal/creative/words"
+)
+
+// ranked are the types of facts in the order in which an ad says them.
+var ranked = []brief.Type{
+	brief.Offer, brief.Price, brief.PreviousPrice, brief.Deadline, brief.Code, brief.Occasion, brief.Proof, brief.Benefit, brief.When, brief.Place, brief.Audience, brief.Sentence,
+}
+
+// order returns the facts in the order in which the variant says them: those of
+// its idea first, then by their importance. Benefits begin with another one in
+// each variant.
+func (w *writer) order() []mask {
+	var list []mask
+	add := func(within mask) {
+		for _, t := range ranked {
+			var of []mask
+			for i, f := range w.m.facts {
+				if bit := mask(1) << i; f.Type == t && within&bit != 0 && f.Text != "" && !slices.Contains(list, bit) {
+					of = append(of, bit)
+				}
+			}
+			if t == brief.Benefit && len(of) > 2 && w.bank != nil && w.variant > 0 {
+				at := int((uint64(w.variant)*2 + uint64(w.brief.Seed)) % uint64(len(of))) //nolint:gosec // the rest is small
+				of = append(slices.Clone(of[at:]), of[:at]...)
+			}
+			list = append(list, of...)
+		}
+	}
+	add(w.idea.lead)
+	add(^mask(0))
+	return list
+}
+
+// action are the facts that ask people to act: an action, and the date until when
+// they must.
+func (w *writer) action() mask { return w.maskOf(brief.CallToAction) | w.m.actBy }
+
+// names are the facts that say what an ad is about.
+func (w *writer) names() mask { return w.maskOf(brief.Product) | w.maskOf(brief.Brand) }
+
+// text is a text of several sentences that is being written.
+type text struct {
+	w     *writer
+	limit policy.Limit
+	// room is the greatest length, space stands between sentences.
+	room  int
+	space string
+	list  []string
+	said  mask
+	// taken are lines of other texts that must not come again.
+	taken []string
+	// strict says that a fact waits for a text in which its whole sentence fits.
+	strict bool
+	// colored says that the text has its one line of color.
+	colored bool
+}
+
+func (w *writer) newText(l policy.Limit, room int, space string) *text {
+	return &text{w: w, limit: l, room: room, space: space}
+}
+
+func (t *text) length(more string) int {
+	return t.limit.Length(strings.Join(append(slices.Clone(t.list), more), t.space))
+}
+
+func (t *text) String() string { return strings.Join(t.list, t.space) }
+
+func (t *text) add(l *line) {
+	t.list, t.said, t.colored = append(t.list, l.text), t.said|l.facts, t.colored || l.color
+}
+
+// query is a query for the next sentence.
+func (t *text) query(roles ...copybank.Role) query {
+	left := t.room
+	if len(t.list) > 0 {
+		left = t.room - t.length("")
+	}
+	q := query{roles: roles, limit: t.limit, room: left, said: t.said, taken: slices.Concat(t.taken, t.list), never: t.w.action(), whole: true}
+	if t.limit.Field == "long_headline" {
+		q.never |= t.w.m.phones
+	}
+	return q
+}
+
+// open begins a text with a sentence that names the thing, if possible with a
+// fact of the variant's idea.
+func (t *text) open() {
+	w := t.w
+	base := t.query(copybank.Opening, copybank.Description, copybank.Body)
+	base.first = true
+	product := w.maskOf(brief.Product)
+	for _, try := range []struct {
+		needs mask
+		leads bool
+		told  bool
+	}{{product, true, true}, {w.names(), true, true}, {product, false, true}, {w.names(), false, true}, {product, true, false}, {w.names(), false, false}, {0, true, false}, {0, false, false}} {
+		q := base
+		q.needs, q.leads, q.told = try.needs, try.leads, try.told
+		if l, ok := w.pick(q); ok && (try.needs == 0 || l.facts&try.needs != 0) {
+			t.add(&l)
+			return
+		}
+	}
+	if l, ok := w.pick(query{roles: []copybank.Role{copybank.Headline}, limit: t.limit, room: t.room, taken: t.taken, never: base.never, again: true, stock: true}); ok {
+		if !endsSentence(l.text) {
+			l.text += "."
+		}
+		t.add(&l)
+	}
+}
+
+// say adds facts in their order, up to the ideal length. Required ones are added
+// as long as there is room.
+func (t *text) say(order []mask, ideal, end int) {
+	required := t.w.required()
+	// Whom it is for stands behind what it is.
+	people := t.w.maskOf(brief.Audience)
+	order = slices.Clone(order)
+	slices.SortStableFunc(order, func(a, b mask) int { return cmp.Compare(b&people, a&people) })
+	for _, fact := range order {
+		if fact&t.said != 0 || t.length("")+end >= ideal && fact&required == 0 {
+			continue
+		}
+		t.room -= end
+		t.sayOne(fact)
+		t.room += end
+	}
+}
+
+// sayOne adds a sentence with a fact, if there is one.
+func (t *text) sayOne(fact mask) {
+	if fact&t.w.maskOf(brief.Benefit) != 0 && t.sayBenefits(fact) {
+		return
+	}
+	q := t.query(copybank.Description, copybank.Body)
+	q.needs = fact
+	if q.room < 8 {
+		return
+	}
+	q.told = true
+	l, ok := t.w.pick(q)
+	if !ok && !t.strict {
+		q.told = false
+		l, ok = t.w.pick(q)
+	}
+	if ok {
+		t.add(&l)
+	}
+}
+
+// mostListed is how many benefits one sentence lists.
+const mostListed = 3
+
+// sayBenefits adds one sentence with several short benefits: "Free returns, small
+// groups and live music."
+func (t *text) sayBenefits(first mask) bool {
+	w := t.w
+	var items []item
+	var facts mask
+	room := t.query().room
+	for _, fact := range w.order() {
+		if len(items) == 0 && fact != first || fact&t.said != 0 || len(items) == mostListed {
+			continue
+		}
+		one := w.m.listed[fact]
+		if one.text == "" || w.gate.bans(one.text) {
+			if fact == first {
+				return false
+			}
+			continue
+		}
+		if more := w.m.join(append(slices.Clone(items), one)); t.limit.Length(more)+1 <= room && !repeatsWord(more) {
+			items, facts = append(items, one), facts|fact
+		}
+	}
+	if len(items) < 2 {
+		return false
+	}
+	sentence := sentenceCase(w.m.join(items)) + "."
+	t.add(&line{text: sentence, facts: facts})
+	return true
+}
+
+// item is a benefit in a list. thing says that it is a noun phrase.
+type item struct {
+	text  string
+	thing bool
+}
+
+// join writes a list. Only things have "and" before the last one.
+func (m *material) join(items []item) string {
+	var b strings.Builder
+	things := m.english && !slices.ContainsFunc(items, func(i item) bool { return !i.thing })
+	for i, one := range items {
+		switch {
+		case i == 0:
+		case i == len(items)-1 && things:
+			b.WriteString(" " + m.lang.with("and", "") + " ")
+		default:
+			b.WriteString(", ")
+		}
+		b.WriteString(one.text)
+	}
+	return b.String()
+}
+
+// listable returns a benefit as an item of a list, empty if it cannot be one: it
+// has a comma or a verb, or is long.
+func (m *material) listable(f brief.Fact) (one item) {
+	if f.Type != brief.Benefit || f.Confidence < brief.Sure || !isShort(f.Text, 6) || strings.ContainsAny(f.Text, ",:;!?()") || m.lang == nil || isUnspaced(f.Text) || atoms.HasPhone(f.Text) {
+		return one
+	}
+	if !m.english {
+		if !m.lang.has("and_words", f.Text) && !m.lang.has("not_listed", f.Text) {
+			one.text = f.Text
+		}
+		return one
+	}
+	switch words.ShapeOf(f.Text) {
+	case words.NounPhrase:
+		one.thing = !m.lang.has("and_words", f.Text)
+	case words.Attribute, words.Unknown:
+	case words.Imperative, words.Predicate, words.Clause:
+		return one
+	}
+	one.text = words.LowerFirst(f.Text)
+	return one
+}
+
+// close ends a text with the action.
+func (t *text) close() {
+	q := t.w.closing(t)
+	if l, ok := t.w.pick(q); ok {
+		t.add(&l)
+	}
+}
+
+func (w *writer) closing(t *text) query {
+	q := t.query(copybank.Closing)
+	q.needs, q.never, q.again, q.stock = w.maskOf(brief.CallToAction), 0, true, true
+	q.color = w.colorful(t.limit.Channel) && w.variant > 0 && !t.colored
+	return q
+}
+
+// endRoom is the room that a text keeps for its action.
+func (t *text) endRoom() int {
+	q := t.w.closing(t)
+	q.room, q.taken = max(20, t.room/2), nil
+	if l, ok := t.w.peek(q); ok {
+		return t.limit.Length(l.text) + len(t.space)
+	}
+	return 0
+}
+
+// colorful reports whether a text of a channel may have a line of color.
+func (w *writer) colorful(channel string) bool {
+	return channel != "search" && channel != "display" && (w.tone == "friendly" || w.tone == "energetic")
+}
