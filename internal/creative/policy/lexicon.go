@@ -52,13 +52,15 @@ const (
 	startClass   = "start"
 	// nameClass has names that are only names if they start with a capital.
 	nameClass = "rival"
+	// languageClass has frequent words of a language.
+	languageClass = "language"
 )
 
 // grammar has the word classes and the frames. It is read on first use, so that
 // programs without checks start faster.
 var grammar = sync.OnceValue(func() *frameSet {
 	l := &lexicon{classes: map[string]int{}, words: map[string][]lexiconEntry{}, stems: map[string][]lexiconEntry{}, tails: map[string][]lexiconEntry{}}
-	for _, class := range []string{numberClass, moneyClass, percentClass, startClass, nameClass} {
+	for _, class := range []string{numberClass, moneyClass, percentClass, startClass, nameClass, languageClass} {
 		l.classes[class] = len(l.classes)
 	}
 	for i, name := range lexiconFiles {
@@ -218,7 +220,46 @@ func (l *lexicon) hits(p *parsedText) [][]hit {
 			l.lookUp(p, i, rest, add)
 		}
 	}
+	keepLanguages(all, likelyLanguages(all[l.classes[languageClass]]))
 	return all
+}
+
+// likelyLanguages returns the languages with the most frequent words in a text,
+// and those with one word less.
+func likelyLanguages(words []hit) languageSet {
+	counts := make([]int, len(lexiconFiles)-1)
+	for _, h := range words {
+		for i := range counts {
+			if h.languages&(1<<i) != 0 {
+				counts[i]++
+			}
+		}
+	}
+	least := slices.Max(counts)
+	if least > 1 {
+		least--
+	}
+	var set languageSet
+	for i, n := range counts {
+		if n >= least {
+			set |= 1 << i
+		}
+	}
+	return set
+}
+
+// keepLanguages removes the words of other languages, because they are false
+// friends: in German, "bald" is no hair loss.
+func keepLanguages(all [][]hit, languages languageSet) {
+	for class, list := range all {
+		kept := list[:0]
+		for _, h := range list {
+			if h.languages &= languages; h.languages != 0 {
+				kept = append(kept, h)
+			}
+		}
+		all[class] = kept
+	}
 }
 
 func (l *lexicon) addNumber(p *parsedText, i int, f number, add func(int, hit)) {
