@@ -26,42 +26,50 @@ const allLanguages languageSet = 1<<6 - 1
 // lexicon maps words to classes.
 type lexicon struct {
 	classes map[string]int
-	// words has the entries by their first word, stems those that start with a
-	// stem, tails those that end with one.
-	words, stems, tails    map[string][]lexiconEntry
-	stemLengths, tailSizes []int
+	// The classes of the same names.
+	number, money, percent, start, name, language int
+	// words has the entries, stems and tails those that are the start or the end
+	// of a word.
+	words        lexiconNode
+	stems, tails affixes
 }
 
-// lexiconEntry is a word or a sequence of words in a class.
+// lexiconNode is a place in the tree of entries: the classes of the words up to
+// here, and the words that may follow.
+type lexiconNode struct {
+	entries []lexiconEntry
+	next    map[string]*lexiconNode
+}
+
 type lexiconEntry struct {
-	// rest are the words after the first one. numberWord is any number.
-	rest      []string
 	class     int
 	languages languageSet
+}
+
+// affixes are starts or ends of words, with their lengths in order.
+type affixes struct {
+	entries map[string][]lexiconEntry
+	lengths []int
 }
 
 // numberWord stands for a number in an entry of several words.
 const numberWord = "0"
 
-// Classes that the text itself fills: numbers, amounts of money, percentages,
-// and the start of a sentence.
-const (
-	numberClass  = "number"
-	moneyClass   = "money"
-	percentClass = "percent"
-	startClass   = "start"
-	// nameClass has names that are only names if they start with a capital.
-	nameClass = "rival"
-	// languageClass has frequent words of a language.
-	languageClass = "language"
-)
+// builtInClasses are the classes that the code knows: numbers, amounts of money,
+// percentages, the start of a sentence, names that are only names if they start
+// with a capital, and frequent words of a language.
+var builtInClasses = []string{"number", "money", "percent", "start", "rival", "language"}
 
 // grammar has the word classes and the frames. It is read on first use, so that
 // programs without checks start faster.
 var grammar = sync.OnceValue(func() *frameSet {
-	l := &lexicon{classes: map[string]int{}, words: map[string][]lexiconEntry{}, stems: map[string][]lexiconEntry{}, tails: map[string][]lexiconEntry{}}
-	for _, class := range []string{numberClass, moneyClass, percentClass, startClass, nameClass, languageClass} {
-		l.classes[class] = len(l.classes)
+	l := &lexicon{
+		classes: map[string]int{}, words: lexiconNode{next: map[string]*lexiconNode{}},
+		stems: affixes{entries: map[string][]lexiconEntry{}}, tails: affixes{entries: map[string][]lexiconEntry{}},
+	}
+	for i, class := range []*int{&l.number, &l.money, &l.percent, &l.start, &l.name, &l.language} {
+		*class = i
+		l.classes[builtInClasses[i]] = i
 	}
 	for i, name := range lexiconFiles {
 		languages := languageSet(1) << i
@@ -70,7 +78,7 @@ var grammar = sync.OnceValue(func() *frameSet {
 		}
 		l.read(readData("lexicon/"+name+".txt"), languages)
 	}
-	l.stemLengths, l.tailSizes = keyLengths(l.stems), keyLengths(l.tails)
+	l.stems.lengths, l.tails.lengths = keyLengths(l.stems.entries), keyLengths(l.tails.entries)
 	return newFrameSet(l, readData("frames.txt"))
 })
 
@@ -163,30 +171,43 @@ func expandForms(entry string, endings map[string][]string) []string {
 }
 
 func (l *lexicon) add(form string, class int, languages languageSet) {
-	index, key := l.words, ""
-	switch {
-	case strings.HasSuffix(form, "*"):
-		index, key = l.stems, foldText(strings.TrimSuffix(form, "*"))
-	case strings.HasPrefix(form, "*"):
-		index, key = l.tails, foldText(strings.TrimPrefix(form, "*"))
+	e := lexiconEntry{class, languages}
+	if stem, ok := strings.CutSuffix(form, "*"); ok {
+		l.stems.add(foldText(stem), e)
+		return
 	}
-	e := lexiconEntry{class: class, languages: languages}
-	if key == "" {
-		for _, x := range parseText(form).tokens {
-			e.rest = append(e.rest, x.text)
-		}
-		if len(e.rest) == 0 {
-			panic(fmt.Sprintf("policy data %q: an entry has a word", form))
-		}
-		key, e.rest = e.rest[0], e.rest[1:]
+	if tail, ok := strings.CutPrefix(form, "*"); ok {
+		l.tails.add(foldText(tail), e)
+		return
 	}
-	for i, old := range index[key] {
-		if old.class == class && slices.Equal(old.rest, e.rest) {
-			index[key][i].languages |= languages
-			return
+	node := &l.words
+	for _, x := range parseText(form).tokens {
+		next := node.next[x.text]
+		if next == nil {
+			next = &lexiconNode{}
+			if node.next == nil {
+				node.next = map[string]*lexiconNode{}
+			}
+			node.next[x.text] = next
+		}
+		node = next
+	}
+	if node == &l.words {
+		panic(fmt.Sprintf("policy data: the entry %q has no word", form))
+	}
+	node.entries = addEntry(node.entries, e)
+}
+
+func (a *affixes) add(key string, e lexiconEntry) { a.entries[key] = addEntry(a.entries[key], e) }
+
+func addEntry(list []lexiconEntry, e lexiconEntry) []lexiconEntry {
+	for i := range list {
+		if list[i].class == e.class {
+			list[i].languages |= e.languages
+			return list
 		}
 	}
-	index[key] = append(index[key], e)
+	return append(list, e)
 }
 
 // hit is a place where the text has a word of a class: tokens start to end.
@@ -195,47 +216,70 @@ type hit struct {
 	languages  languageSet
 }
 
-// hits returns the places of all classes in a text.
+// classHit is a hit of a class.
+type classHit struct {
+	class int
+	hit
+}
+
+// hits returns the places of each class in a text.
 func (l *lexicon) hits(p *parsedText) [][]hit {
-	all := make([][]hit, len(l.classes))
-	add := func(class int, h hit) { all[class] = append(all[class], h) }
+	found := make([]classHit, 0, 2*len(p.tokens))
 	n := 0
 	for i, x := range p.tokens {
 		if i == 0 || endsSentence(p.tokens[i-1]) {
-			add(l.classes[startClass], hit{i, i, allLanguages})
+			found = append(found, classHit{l.start, hit{i, i, allLanguages}})
 		}
 		if x.kind == numberToken {
-			add(l.classes[numberClass], hit{i, i + 1, allLanguages})
+			found = append(found, classHit{l.number, hit{i, i + 1, allLanguages}})
 		}
 		for n < len(p.numbers) && p.numbers[n].start == x.start {
-			l.addNumber(p, i, p.numbers[n], add)
+			found = l.addNumber(p, i, p.numbers[n], found)
 			n++
 		}
-		if x.kind == numberToken || l.isNumberWord(x.text) {
-			l.lookUp(p, i, numberWord, add)
-		}
-		l.lookUp(p, i, x.text, add)
-		if _, rest, ok := strings.Cut(x.text, "'"); ok && rest != "" {
-			// l'arthrose, dell'acne
-			l.lookUp(p, i, rest, add)
+		found = l.follow(p, i, i, &l.words, found)
+		if x.kind == wordToken {
+			found = l.findAffixes(i, x.text, found)
 		}
 	}
-	keepLanguages(all, likelyLanguages(all[l.classes[languageClass]]))
+	return l.byClass(found)
+}
+
+// byClass groups hits by their class and removes those of other languages than
+// the text's, because they are false friends: in German, "bald" is no hair loss.
+func (l *lexicon) byClass(found []classHit) [][]hit {
+	languages := l.likelyLanguages(found)
+	counts := make([]int, len(l.classes))
+	for i := range found {
+		if found[i].languages &= languages; found[i].languages != 0 {
+			counts[found[i].class]++
+		}
+	}
+	room, all := make([]hit, len(found)), make([][]hit, len(l.classes))
+	for class, n := range counts {
+		all[class], room = room[:0:n], room[n:]
+	}
+	for _, h := range found {
+		if h.languages != 0 {
+			all[h.class] = append(all[h.class], h.hit)
+		}
+	}
 	return all
 }
 
 // likelyLanguages returns the languages with the most frequent words in a text,
 // and those with one word less.
-func likelyLanguages(words []hit) languageSet {
-	counts := make([]int, len(lexiconFiles)-1)
-	for _, h := range words {
+func (l *lexicon) likelyLanguages(found []classHit) languageSet {
+	var counts [8]int
+	for _, h := range found {
+		if h.class != l.language {
+			continue
+		}
 		for i := range counts {
-			if h.languages&(1<<i) != 0 {
-				counts[i]++
-			}
+			counts[i] += int(h.languages >> i & 1)
 		}
 	}
-	least := slices.Max(counts)
+	least := slices.Max(counts[:])
 	if least > 1 {
 		least--
 	}
@@ -245,82 +289,78 @@ func likelyLanguages(words []hit) languageSet {
 			set |= 1 << i
 		}
 	}
-	return set
+	return set & allLanguages
 }
 
-// keepLanguages removes the words of other languages, because they are false
-// friends: in German, "bald" is no hair loss.
-func keepLanguages(all [][]hit, languages languageSet) {
-	for class, list := range all {
-		kept := list[:0]
-		for _, h := range list {
-			if h.languages &= languages; h.languages != 0 {
-				kept = append(kept, h)
-			}
-		}
-		all[class] = kept
+func (l *lexicon) addNumber(p *parsedText, i int, f number, found []classHit) []classHit {
+	class := l.money
+	switch f.kind {
+	case plainNumber:
+		return found
+	case percentNumber:
+		class = l.percent
+	case moneyNumber:
 	}
-}
-
-func (l *lexicon) addNumber(p *parsedText, i int, f number, add func(int, hit)) {
 	end := i + 1
 	for end < len(p.tokens) && p.tokens[end].end <= f.end {
 		end++
 	}
-	switch f.kind {
-	case moneyNumber:
-		add(l.classes[moneyClass], hit{i, end, allLanguages})
-	case percentNumber:
-		add(l.classes[percentClass], hit{i, end, allLanguages})
-	case plainNumber:
-	}
+	return append(found, classHit{class, hit{i, end, allLanguages}})
 }
 
-func (l *lexicon) lookUp(p *parsedText, i int, word string, add func(int, hit)) {
-	name := l.classes[nameClass]
-	found := func(list []lexiconEntry) {
-		for _, e := range list {
-			if l.hasRest(p.tokens[i+1:], e.rest) && (e.class != name || p.isCapitalized(p.tokens[i])) {
-				add(e.class, hit{i, i + 1 + len(e.rest), e.languages})
-			}
+// follow finds the entries whose next word is token i and whose first is token
+// start.
+func (l *lexicon) follow(p *parsedText, start, i int, node *lexiconNode, found []classHit) []classHit {
+	if i == len(p.tokens) || node.next == nil {
+		return found
+	}
+	x := p.tokens[i]
+	found = l.found(p, start, i, node.next[x.text], found)
+	if _, rest, ok := strings.Cut(x.text, "'"); ok && rest != "" {
+		// l'arthrose, dell'acne
+		found = l.found(p, start, i, node.next[rest], found)
+	}
+	if x.text != numberWord && (x.kind == numberToken || l.isNumberWord(x.text)) {
+		found = l.found(p, start, i, node.next[numberWord], found)
+	}
+	return found
+}
+
+func (l *lexicon) found(p *parsedText, start, i int, node *lexiconNode, found []classHit) []classHit {
+	if node == nil {
+		return found
+	}
+	for _, e := range node.entries {
+		if e.class != l.name || p.isCapitalized(p.tokens[start]) {
+			found = append(found, classHit{e.class, hit{start, i + 1, e.languages}})
 		}
 	}
-	found(l.words[word])
-	for _, n := range l.stemLengths {
+	return l.follow(p, start, i+1, node, found)
+}
+
+// findAffixes finds the entries that are the start or the end of a word.
+func (l *lexicon) findAffixes(i int, word string, found []classHit) []classHit {
+	for _, n := range l.stems.lengths {
 		if n > len(word) {
 			break
 		}
-		found(l.stems[word[:n]])
+		for _, e := range l.stems.entries[word[:n]] {
+			found = append(found, classHit{e.class, hit{i, i + 1, e.languages}})
+		}
 	}
-	for _, n := range l.tailSizes {
+	for _, n := range l.tails.lengths {
 		if n > len(word) {
 			break
 		}
-		found(l.tails[word[len(word)-n:]])
-	}
-}
-
-// hasRest reports whether the tokens start with the words.
-func (l *lexicon) hasRest(tokens []token, rest []string) bool {
-	if len(tokens) < len(rest) {
-		return false
-	}
-	for i, word := range rest {
-		text := tokens[i].text
-		switch {
-		case word == text:
-		case word == numberWord && (tokens[i].kind == numberToken || l.isNumberWord(text)):
-		default:
-			_, elided, ok := strings.Cut(text, "'")
-			if !ok || elided != word {
-				return false
-			}
+		for _, e := range l.tails.entries[word[len(word)-n:]] {
+			found = append(found, classHit{e.class, hit{i, i + 1, e.languages}})
 		}
 	}
-	return true
+	return found
 }
 
 // isNumberWord reports whether a word is a number in words.
 func (l *lexicon) isNumberWord(word string) bool {
-	return slices.ContainsFunc(l.words[word], func(e lexiconEntry) bool { return e.class == l.classes[numberClass] && e.rest == nil })
+	node := l.words.next[word]
+	return node != nil && slices.ContainsFunc(node.entries, func(e lexiconEntry) bool { return e.class == l.number })
 }
