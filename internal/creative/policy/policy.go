@@ -113,6 +113,9 @@ func (f *sourceIndex) review(l Limit, index int, text string) []Finding {
 	p := parseText(text)
 	findings := []Finding{}
 	add := func(rule, severity string, s span) {
+		if slices.ContainsFunc(findings, func(o Finding) bool { return o.Rule == rule && s.overlaps(span{start: o.Start, end: o.End}) }) {
+			return
+		}
 		findings = append(findings, Finding{rule, severity, l.Channel, l.Field, index, s.start, s.end, p.slice(s.start, s.end), s.message})
 	}
 	if s, ok := overLimit(l, p); ok {
@@ -218,7 +221,7 @@ func findProhibited(p *parsedText, _ *sourceIndex) []span {
 			}
 		}
 	}
-	return list
+	return append(list, findFrames("prohibited_content")(p, nil)...)
 }
 
 // maxNegationDistance is the maximum number of words between a negating word

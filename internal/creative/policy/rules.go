@@ -103,6 +103,52 @@ var rules = []rule{
 		id: "platform_name", needsSource: true, scopes: warnEverywhere, ifStated: Pass, find: platformNames.findIn,
 		message: "{text} is a trademark that the brief does not name. Take it out unless you may use it.",
 	},
+	// The rules of the frames are after those of the phrases: of two findings of one
+	// rule in the same words, the first remains.
+	{
+		id: "medical_claim", scopes: blockEverywhere, find: findFrames("medical_claim"),
+		message: "“{text}” promises an effect on health. Platforms refuse it; say what the product is instead.",
+	},
+	{
+		id: "financial_claim", scopes: blockEverywhere, find: findFrames("financial_claim"),
+		message: "“{text}” promises money or credit. Platforms refuse it; state the terms instead.",
+	},
+	{
+		id: "personal_attribute", scopes: []scope{{"social", "", Block}, {"", "", Warn}}, find: findFrames("personal_attribute"),
+		message: "“{text}” says or implies something private about the reader. Speak of the product instead.",
+	},
+	{
+		id: "comparative_claim", scopes: warnEverywhere, find: findFrames("comparative_claim"),
+		message: "“{text}” compares with a named competitor. Platforms may refuse it without proof on the landing page; say what the product does instead.",
+	},
+	{
+		id: "clickbait", scopes: warnEverywhere, find: findFrames("clickbait"),
+		message: "“{text}” lures without saying what is offered. Name the product and what it does.",
+	},
+	{
+		id: "misleading_offer", scopes: warnEverywhere, find: findFrames("misleading_offer"),
+		message: "“{text}” promises a gift or a prize without its terms. Say what the reader gets and what it costs.",
+	},
+	{
+		id: "fake_message", scopes: []scope{{"email", "", Warn}, {"sms", "", Warn}, {"", "", Block}}, find: findFrames("fake_message"),
+		message: "“{text}” looks like a reply, a notice or a warning that the reader did not get. Write what the ad offers.",
+	},
+	{
+		id: "restricted_product", scopes: warnEverywhere, find: findFrames("restricted_product"),
+		message: "Platforms accept “{text}” only with a permit, or only in some countries. Check the platform's policy first.",
+	},
+	{
+		id: "adult_content", scopes: warnEverywhere, find: findFrames("adult_content"),
+		message: "Platforms show “{text}” only to adults who look for it, or refuse it. Take it out.",
+	},
+	{
+		id: "unproven_superlative", scopes: warnEverywhere, ifStated: Pass, find: findFrames("unproven_superlative"),
+		message: "“{text}” needs proof that the brief does not give. Name a fact instead.",
+	},
+	{
+		id: "absolute_claim", scopes: warnEverywhere, ifStated: Pass, find: findFrames("absolute_claim"),
+		message: "“{text}” promises without limits what the brief does not. Say what exactly is offered.",
+	},
 	{
 		id: "exclamation_mark", scopes: []scope{
 			{"search", "headlines", Block}, {"display", "headlines", Warn}, {"display", "long_headline", Warn},

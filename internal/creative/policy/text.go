@@ -24,6 +24,8 @@ type parsedText struct {
 	positions []int
 	tokens    []token
 	numbers   []number
+	// hits are the places of the word classes; classHits fills it.
+	hits [][]hit
 }
 
 // token is a word, a number or a mark of a text.

@@ -1,0 +1,366 @@
+package policy
+
+import (
+	"embed"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// data has the word classes by language and the frames. data/README.md explains
+// both formats.
+//
+//go:embed data
+var data embed.FS
+
+// languageSet is a set of languages, one bit each.
+type languageSet uint8
+
+// lexiconFiles are the languages of the word classes. The words of "any" belong
+// to all of them.
+var lexiconFiles = []string{"en", "de", "fr", "es", "it", "pt", "any"}
+
+const allLanguages languageSet = 1<<6 - 1
+
+// lexicon maps words to classes.
+type lexicon struct {
+	classes map[string]int
+	// The classes of the same names.
+	number, money, percent, start, name, language int
+	// words has the entries, stems and tails those that are the start or the end
+	// of a word.
+	words        lexiconNode
+	stems, tails affixes
+}
+
+// lexiconNode is a place in the tree of entries: the classes of the words up to
+// here, and the words that may follow.
+type lexiconNode struct {
+	entries []lexiconEntry
+	next    map[string]*lexiconNode
+}
+
+type lexiconEntry struct {
+	class     int
+	languages languageSet
+}
+
+// affixes are starts or ends of words, with their lengths in order.
+type affixes struct {
+	entries map[string][]lexiconEntry
+	lengths []int
+}
+
+// numberWord stands for a number in an entry of several words.
+const numberWord = "0"
+
+// builtInClasses are the classes that the code knows: numbers, amounts of money,
+// percentages, the start of a sentence, names that are only names if they start
+// with a capital, and frequent words of a language.
+var builtInClasses = []string{"number", "money", "percent", "start", "rival", "language"}
+
+// grammar has the word classes and the frames. It is read on first use, so that
+// programs without checks start faster.
+var grammar = sync.OnceValue(func() *frameSet {
+	l := &lexicon{
+		classes: map[string]int{}, words: lexiconNode{next: map[string]*lexiconNode{}},
+		stems: affixes{entries: map[string][]lexiconEntry{}}, tails: affixes{entries: map[string][]lexiconEntry{}},
+	}
+	for i, class := range []*int{&l.number, &l.money, &l.percent, &l.start, &l.name, &l.language} {
+		*class = i
+		l.classes[builtInClasses[i]] = i
+	}
+	for i, name := range lexiconFiles {
+		languages := languageSet(1) << i
+		if name == "any" {
+			languages = allLanguages
+		}
+		l.read(readData("lexicon/"+name+".txt"), languages)
+	}
+	l.stems.lengths, l.tails.lengths = keyLengths(l.stems.entries), keyLengths(l.tails.entries)
+	return newFrameSet(l, readData("frames.txt"))
+})
+
+func readData(name string) string {
+	text, err := data.ReadFile("data/" + name)
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+}
+
+func keyLengths(m map[string][]lexiconEntry) []int {
+	var list []int
+	for key := range m {
+		if !slices.Contains(list, len(key)) {
+			list = append(list, len(key))
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// dataLines returns the statements of a data file as name and value. Comments
+// start with #; a line that starts with a space continues the one before.
+func dataLines(text string) [][2]string {
+	var list [][2]string
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, " \n")
+		switch {
+		case line == "" || line[0] == '#':
+		case line[0] == ' ':
+			list[len(list)-1][1] += " " + strings.TrimSpace(line)
+		default:
+			name, value, ok := strings.Cut(line, ":")
+			if !ok {
+				panic(fmt.Sprintf("policy data %q: a statement is a name, a colon and a value", line))
+			}
+			list = append(list, [2]string{name, strings.TrimSpace(value)})
+		}
+	}
+	return list
+}
+
+// read reads the classes of a language.
+func (l *lexicon) read(text string, languages languageSet) {
+	endings := map[string][]string{}
+	for _, line := range dataLines(text) {
+		name, value := line[0], line[1]
+		if name, ok := strings.CutPrefix(name, "@"); ok {
+			endings[name] = strings.Fields(value)
+			continue
+		}
+		class, known := l.classes[name]
+		if !known {
+			class = len(l.classes)
+			l.classes[name] = class
+		}
+		for entry := range strings.SplitSeq(value, ",") {
+			for _, form := range expandForms(strings.TrimSpace(entry), endings) {
+				l.add(form, class, languages)
+			}
+		}
+	}
+}
+
+// expandForms returns the forms of an entry: gu{a|e}rit@ir is each alternative
+// with each of the endings ir.
+func expandForms(entry string, endings map[string][]string) []string {
+	if open := strings.IndexByte(entry, '{'); open >= 0 {
+		end := strings.IndexByte(entry, '}')
+		var list []string
+		for alternative := range strings.SplitSeq(entry[open+1:end], "|") {
+			list = append(list, expandForms(entry[:open]+alternative+entry[end+1:], endings)...)
+		}
+		return list
+	}
+	stem, rest, ok := strings.Cut(entry, "@")
+	if !ok {
+		return []string{entry}
+	}
+	name, rest, _ := strings.Cut(rest, " ")
+	if endings[name] == nil {
+		panic(fmt.Sprintf("policy data %q: there are no endings @%s", entry, name))
+	}
+	var list []string
+	for _, ending := range endings[name] {
+		list = append(list, strings.TrimSpace(stem+strings.Trim(ending, "-")+" "+rest))
+	}
+	return list
+}
+
+func (l *lexicon) add(form string, class int, languages languageSet) {
+	e := lexiconEntry{class, languages}
+	if stem, ok := strings.CutSuffix(form, "*"); ok {
+		l.stems.add(foldText(stem), e)
+		return
+	}
+	if tail, ok := strings.CutPrefix(form, "*"); ok {
+		l.tails.add(foldText(tail), e)
+		return
+	}
+	node := &l.words
+	for _, x := range parseText(form).tokens {
+		next := node.next[x.text]
+		if next == nil {
+			next = &lexiconNode{}
+			if node.next == nil {
+				node.next = map[string]*lexiconNode{}
+			}
+			node.next[x.text] = next
+		}
+		node = next
+	}
+	if node == &l.words {
+		panic(fmt.Sprintf("policy data: the entry %q has no word", form))
+	}
+	node.entries = addEntry(node.entries, e)
+}
+
+func (a *affixes) add(key string, e lexiconEntry) { a.entries[key] = addEntry(a.entries[key], e) }
+
+func addEntry(list []lexiconEntry, e lexiconEntry) []lexiconEntry {
+	for i := range list {
+		if list[i].class == e.class {
+			list[i].languages |= e.languages
+			return list
+		}
+	}
+	return append(list, e)
+}
+
+// hit is a place where the text has a word of a class: tokens start to end.
+type hit struct {
+	start, end int
+	languages  languageSet
+}
+
+// classHit is a hit of a class.
+type classHit struct {
+	class int
+	hit
+}
+
+// hits returns the places of each class in a text.
+func (l *lexicon) hits(p *parsedText) [][]hit {
+	found := make([]classHit, 0, 2*len(p.tokens))
+	n := 0
+	for i, x := range p.tokens {
+		if i == 0 || endsSentence(p.tokens[i-1]) {
+			found = append(found, classHit{l.start, hit{i, i, allLanguages}})
+		}
+		if x.kind == numberToken {
+			found = append(found, classHit{l.number, hit{i, i + 1, allLanguages}})
+		}
+		for n < len(p.numbers) && p.numbers[n].start == x.start {
+			found = l.addNumber(p, i, p.numbers[n], found)
+			n++
+		}
+		found = l.follow(p, i, i, &l.words, found)
+		if x.kind == wordToken {
+			found = l.findAffixes(i, x.text, found)
+		}
+	}
+	return l.byClass(found)
+}
+
+// byClass groups hits by their class and removes those of other languages than
+// the text's, because they are false friends: in German, "bald" is no hair loss.
+func (l *lexicon) byClass(found []classHit) [][]hit {
+	languages := l.likelyLanguages(found)
+	counts := make([]int, len(l.classes))
+	for i := range found {
+		if found[i].languages &= languages; found[i].languages != 0 {
+			counts[found[i].class]++
+		}
+	}
+	room, all := make([]hit, len(found)), make([][]hit, len(l.classes))
+	for class, n := range counts {
+		all[class], room = room[:0:n], room[n:]
+	}
+	for _, h := range found {
+		if h.languages != 0 {
+			all[h.class] = append(all[h.class], h.hit)
+		}
+	}
+	return all
+}
+
+// likelyLanguages returns the languages with the most frequent words in a text,
+// and those with one word less.
+func (l *lexicon) likelyLanguages(found []classHit) languageSet {
+	var counts [8]int
+	for _, h := range found {
+		if h.class != l.language {
+			continue
+		}
+		for i := range counts {
+			counts[i] += int(h.languages >> i & 1)
+		}
+	}
+	least := slices.Max(counts[:])
+	if least > 1 {
+		least--
+	}
+	var set languageSet
+	for i, n := range counts {
+		if n >= least {
+			set |= 1 << i
+		}
+	}
+	return set & allLanguages
+}
+
+func (l *lexicon) addNumber(p *parsedText, i int, f number, found []classHit) []classHit {
+	class := l.money
+	switch f.kind {
+	case plainNumber:
+		return found
+	case percentNumber:
+		class = l.percent
+	case moneyNumber:
+	}
+	end := i + 1
+	for end < len(p.tokens) && p.tokens[end].end <= f.end {
+		end++
+	}
+	return append(found, classHit{class, hit{i, end, allLanguages}})
+}
+
+// follow finds the entries whose next word is token i and whose first is token
+// start.
+func (l *lexicon) follow(p *parsedText, start, i int, node *lexiconNode, found []classHit) []classHit {
+	if i == len(p.tokens) || node.next == nil {
+		return found
+	}
+	x := p.tokens[i]
+	found = l.found(p, start, i, node.next[x.text], found)
+	if _, rest, ok := strings.Cut(x.text, "'"); ok && rest != "" {
+		// l'arthrose, dell'acne
+		found = l.found(p, start, i, node.next[rest], found)
+	}
+	if x.text != numberWord && (x.kind == numberToken || l.isNumberWord(x.text)) {
+		found = l.found(p, start, i, node.next[numberWord], found)
+	}
+	return found
+}
+
+func (l *lexicon) found(p *parsedText, start, i int, node *lexiconNode, found []classHit) []classHit {
+	if node == nil {
+		return found
+	}
+	for _, e := range node.entries {
+		if e.class != l.name || p.isCapitalized(p.tokens[start]) {
+			found = append(found, classHit{e.class, hit{start, i + 1, e.languages}})
+		}
+	}
+	return l.follow(p, start, i+1, node, found)
+}
+
+// findAffixes finds the entries that are the start or the end of a word.
+func (l *lexicon) findAffixes(i int, word string, found []classHit) []classHit {
+	for _, n := range l.stems.lengths {
+		if n > len(word) {
+			break
+		}
+		for _, e := range l.stems.entries[word[:n]] {
+			found = append(found, classHit{e.class, hit{i, i + 1, e.languages}})
+		}
+	}
+	for _, n := range l.tails.lengths {
+		if n > len(word) {
+			break
+		}
+		for _, e := range l.tails.entries[word[len(word)-n:]] {
+			found = append(found, classHit{e.class, hit{i, i + 1, e.languages}})
+		}
+	}
+	return found
+}
+
+// isNumberWord reports whether a word is a number in words.
+func (l *lexicon) isNumberWord(word string) bool {
+	node := l.words.next[word]
+	return node != nil && slices.ContainsFunc(node.entries, func(e lexiconEntry) bool { return e.class == l.number })
+}
