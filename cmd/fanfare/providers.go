@@ -92,6 +92,7 @@ func (c *cli) providerSet() *cobra.Command {
 	f.StringVar(&in.Settings.ImageModel, "image-model", "", "name of the model that generates images (default is the built-in renderer)")
 	f.StringVar(&in.Settings.BaseURL, "base-url", "", "base URL of the API (default is the vendor's)")
 	f.BoolVar(&in.Settings.Default, "default", false, "use this model if a request names no provider")
+	f.BoolVar(&in.Settings.NoFallback, "no-fallback", false, "let a generation fail if the model does (default is that the built-in composer writes instead)")
 	f.StringVar(&keyFile, "key-file", "", "file with the API key, - for standard input; omit it if the API needs no key")
 	f.StringVar(&input, "price-input", "", "US dollars per million input tokens (default is the built-in table)")
 	f.StringVar(&output, "price-output", "", "US dollars per million output tokens")

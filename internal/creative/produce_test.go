@@ -243,7 +243,7 @@ func TestPictures(t *testing.T) {
 		}
 		return &creative.Picture{Shape: s, MIMEType: "image/png", Bytes: onePixel(t), AltText: "A cup"}, creative.Usage{Images: 1, Calls: 1, Retries: 1, CostMicros: cost(40_000)}, nil
 	}
-	const body = `{"prompt":"Tea","provider":"openai","type":"image","sizes":["320x50"],"formats":["png","svg"]}`
+	const body = `{"prompt":"Tea","provider":"openai","fallback":"none","type":"image","sizes":["320x50"],"formats":["png","svg"]}`
 	v, list := generateNow(t, c, body)
 	want(t, "cost", creative.Usage{InputTokens: 10, OutputTokens: 20, Images: 2, Calls: 3, Retries: 2}, v.Generation.Cost.Usage)
 	want(t, "amount and spent", []any{"0.081000", int64(81_000)}, []any{*v.Generation.Cost.Amount, spent(t, c, "2026-11")})

@@ -213,18 +213,18 @@ func (s *Service) Open(ctx context.Context, workspace ident.ID, name string) (cr
 	if setup == nil {
 		return creative.OpenProvider{}, creative.Fail(creative.FailCredentials, true, "Provider %s is not configured any more. Have the operator set it up, or generate with provider %s.", name, creative.BuiltIn)
 	}
+	open := creative.OpenProvider{Priced: toListed(setup).Priced, NoFallback: setup.Settings.NoFallback}
 	if s.ring == nil {
-		return creative.OpenProvider{}, creative.Fail(creative.FailCredentials, true, "The key of provider %s cannot be opened: the server has no master key.", name)
+		return open, creative.Fail(creative.FailCredentials, true, "The key of provider %s cannot be opened: the server has no master key.", name)
 	}
 	key, err := s.ring.Open(sealContext(setup.Workspace, name, setup.Settings.Version), setup.Sealed)
 	if err != nil {
-		return creative.OpenProvider{}, creative.Fail(creative.FailCredentials, true, "The key of provider %s cannot be opened with this server's master key. Set it up again.", name).Because(err)
+		return open, creative.Fail(creative.FailCredentials, true, "The key of provider %s cannot be opened with this server's master key. Set it up again.", name).Because(err)
 	}
-	p, err := Open(name, setup.Settings, key, s.client, shorten.Text, s.learnedOf(setup), s.now)
-	if err != nil {
-		return creative.OpenProvider{}, fmt.Errorf("open provider %s: %w", name, err)
+	if open.Provider, err = Open(name, setup.Settings, key, s.client, shorten.Text, s.learnedOf(setup), s.now); err != nil {
+		return open, fmt.Errorf("open provider %s: %w", name, err)
 	}
-	return creative.OpenProvider{Provider: p, Priced: toListed(setup).Priced}, nil
+	return open, nil
 }
 
 // learnedOf returns what the server of a setup has refused so far.
