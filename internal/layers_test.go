@@ -73,7 +73,7 @@ var layers = []layer{
 		never: slices.Concat(http, drivers), why: "facts, words and patterns depend on no channel and no request",
 	},
 	{
-		name: "brief parser", packages: []string{"creative/parser", "creative/shorten"}, may: []string{"brief", "copy policy"},
+		name: "brief parser", packages: []string{"creative/parser", "creative/shorten", "creative/claims"}, may: []string{"brief", "copy policy"},
 		never: slices.Concat(http, drivers), why: "they work on texts and do not know who asks",
 	},
 	{
@@ -153,7 +153,7 @@ var layers = []layer{
 		never: slices.Concat(http, drivers), why: "a picture depends only on its parameters",
 	},
 	{
-		name: "llm", packages: []string{"llm"}, may: []string{"creative", "copy policy", "wire", "leaf"},
+		name: "llm", packages: []string{"llm"}, may: []string{"creative", "copy policy", "creative/claims", "wire", "leaf"},
 		never: drivers, why: "a model writes copy from a brief; it neither stores nor serves anything",
 	},
 	{

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode"
 
+	"fanfare/internal/creative/claims"
 	"fanfare/internal/creative/policy"
 	"fanfare/internal/fault"
 	"fanfare/internal/ident"
@@ -57,10 +58,14 @@ func (s *Service) writeVariants(ctx context.Context, cause record.Cause, c *Crea
 	if b.Language == "" {
 		b.Language = result.Language
 	}
+	review := policy.Review
+	if !work.Quick {
+		review = reviewModel
+	}
 	drafts := s.cleanDrafts(b, result)
 	for i, d := range drafts {
 		content := contentOf(b, &d, result.Language)
-		v := s.newVariant(c, i+1, variantName(d.Angle, i), content, policy.Review(b.Source(), b.Channels, d.ByChannel))
+		v := s.newVariant(c, i+1, variantName(d.Angle, i), content, review(b.Source(), b.Channels, d.ByChannel))
 		v.Generation = &VariantGeneration{Seed: b.Seed, Parameters: map[string]string{}}
 		if d.Angle != "" {
 			v.Generation.Parameters["angle"] = d.Angle
@@ -73,6 +78,11 @@ func (s *Service) writeVariants(ctx context.Context, cause record.Cause, c *Crea
 		o.variants = append(o.variants, v)
 	}
 	return o, selectPrimary(o.variants, result.Dropped)
+}
+
+// reviewModel checks the copy of a language model, which nobody has read.
+func reviewModel(src *policy.BriefSource, channels []string, byChannel map[string]policy.Copy) policy.Result {
+	return claims.Review(src, channels, byChannel, policy.Block)
 }
 
 // writeText asks the provider for texts. The built-in one writes when its turn
@@ -372,7 +382,7 @@ func (s *Service) finishGeneration(c *Creative, o *outcome, save *Save) {
 		g.Provider = BuiltIn
 	}
 	if o.result != nil {
-		g.Dropped = slices.Concat([]string{}, o.result.Dropped, o.result.Skipped)
+		g.Dropped = slices.Concat([]string{}, o.result.Dropped, o.result.Skipped, o.result.LeftOut)
 		if o.result.Model != "" {
 			g.Model = &o.result.Model
 		}

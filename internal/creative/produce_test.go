@@ -457,3 +457,32 @@ func TestStorageFull(t *testing.T) {
 	runJob(t, c, id)
 	want(t, "status after the limit was raised", creative.StatusReady, loadCreative(c, id).Status)
 }
+
+// TestInventedClaims checks the findings in copy of a model, after a person's
+// edit, and that the built-in composer is not suspected.
+func TestInventedClaims(t *testing.T) {
+	t.Parallel()
+	c := newFixture(t)
+	a := useFakeProvider(c)
+	a.respondWith(func(b *creative.Brief) []creative.Draft {
+		return draftsOf(b, "Organic green tea", "Tea picked by Maria Nolan")
+	})
+	rules := func(p policy.Result) (list []string) {
+		for _, f := range p.Findings {
+			if s := f.Rule + " " + f.Severity + " " + f.Text; !slices.Contains(list, s) {
+				list = append(list, s)
+			}
+		}
+		return list
+	}
+	v, list := generateNow(t, c, byModel)
+	want(t, "policy", []string{"quality_not_in_brief warn Organic"}, rules(v.Policy))
+	want(t, "second variant", []any{creative.StatusFailed, []string{"name_not_in_brief block Maria Nolan"}}, []any{list[1].Status, rules(list[1].Policy)})
+	patch(c, string(v.ID), `{"content":{"by_channel":{"social":{"headlines":["Tea for 500 friends of Maria Nolan"]}}}}`).OK()
+	got := rules(loadCreative(c, string(v.ID)).Policy)
+	for _, want := range []string{"number_not_in_brief warn 500", "name_not_in_brief warn Maria Nolan"} {
+		if !slices.Contains(got, want) {
+			t.Errorf("got %q after an edit want %q", got, want)
+		}
+	}
+}
