@@ -161,6 +161,10 @@ var layers = []layer{
 		never: drivers, why: "one folder per API of models, each a client and nothing else",
 	},
 	{
+		name: "local models", packages: []string{"llm/local"},
+		never: drivers, why: "it asks the servers of this machine and knows nothing of ours",
+	},
+	{
 		name: "llm provider", packages: []string{"llm/provider"}, may: []string{"creative", "copywriter", "brief", "brief parser", "drawing", "llm", "llm client", "wire", "leaf"},
 		never: slices.Concat(http, drivers), why: "it chooses the generator of a creative, a model or the composer, and hides which",
 	},

@@ -40,7 +40,7 @@ func (b *brief) nameAt(tokens []token, i int, language string) (end int, sure bo
 	n, t := names(), tokens[i]
 	if !t.isCapital() {
 		if t.isMixed() && !b.has(t) && !n.common[t.folded] {
-			return i + 1, true // iPhone
+			return i + 1, true
 		}
 		return i, false
 	}
