@@ -73,7 +73,7 @@ var layers = []layer{
 		never: slices.Concat(http, drivers), why: "facts, words and patterns depend on no channel and no request",
 	},
 	{
-		name: "brief parser", packages: []string{"creative/parser", "creative/shorten"}, may: []string{"brief", "copy policy"},
+		name: "brief parser", packages: []string{"creative/parser", "creative/shorten", "creative/claims"}, may: []string{"brief", "copy policy"},
 		never: slices.Concat(http, drivers), why: "they work on texts and do not know who asks",
 	},
 	{
@@ -153,12 +153,16 @@ var layers = []layer{
 		never: slices.Concat(http, drivers), why: "a picture depends only on its parameters",
 	},
 	{
-		name: "llm", packages: []string{"llm"}, may: []string{"creative", "copy policy", "wire", "leaf"},
+		name: "llm", packages: []string{"llm"}, may: []string{"creative", "copy policy", "creative/claims", "wire", "leaf"},
 		never: drivers, why: "a model writes copy from a brief; it neither stores nor serves anything",
 	},
 	{
 		name: "llm client", packages: []string{"llm/openai", "llm/anthropic", "llm/gemini"}, may: []string{"llm", "creative", "wire", "leaf"},
 		never: drivers, why: "one folder per API of models, each a client and nothing else",
+	},
+	{
+		name: "local models", packages: []string{"llm/local"},
+		never: drivers, why: "it asks the servers of this machine and knows nothing of ours",
 	},
 	{
 		name: "llm provider", packages: []string{"llm/provider"}, may: []string{"creative", "copywriter", "brief", "brief parser", "drawing", "llm", "llm client", "wire", "leaf"},

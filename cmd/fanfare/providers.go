@@ -14,6 +14,7 @@ import (
 	"fanfare/internal/control"
 	"fanfare/internal/creative"
 	"fanfare/internal/ident"
+	"fanfare/internal/llm/local"
 	"fanfare/internal/llm/provider"
 	"fanfare/internal/money"
 	"fanfare/internal/secret"
@@ -49,7 +50,7 @@ func providerOperations(a *app.App) map[string]control.Op {
 }
 
 func (c *cli) providerCommand() *cobra.Command {
-	return group("provider", "Manage the language models that generate creatives", c.providerSet(), c.providerList(), c.providerRemove())
+	return group("provider", "Manage the language models that generate creatives", c.providerSet(), c.providerList(), c.providerRemove(), c.providerDetect(local.DefaultPorts))
 }
 
 // anyWorkspace adds the --workspace flag to a command that applies to one
@@ -92,6 +93,7 @@ func (c *cli) providerSet() *cobra.Command {
 	f.StringVar(&in.Settings.ImageModel, "image-model", "", "name of the model that generates images (default is the built-in renderer)")
 	f.StringVar(&in.Settings.BaseURL, "base-url", "", "base URL of the API (default is the vendor's)")
 	f.BoolVar(&in.Settings.Default, "default", false, "use this model if a request names no provider")
+	f.BoolVar(&in.Settings.NoFallback, "no-fallback", false, "let a generation fail if the model does (default is that the built-in composer writes instead)")
 	f.StringVar(&keyFile, "key-file", "", "file with the API key, - for standard input; omit it if the API needs no key")
 	f.StringVar(&input, "price-input", "", "US dollars per million input tokens (default is the built-in table)")
 	f.StringVar(&output, "price-output", "", "US dollars per million output tokens")
@@ -169,6 +171,35 @@ func (c *cli) providerList() *cobra.Command {
 	})
 	anyWorkspace(cmd, &in.WorkspaceID)
 	return cmd
+}
+
+// providerDetect finds model servers on this machine. It needs no server of ours
+// and no data folder.
+func (c *cli) providerDetect(ports local.Ports) *cobra.Command {
+	return c.jsonFlag(&cobra.Command{
+		Use: "detect", Short: "Find Ollama, LM Studio and llama.cpp on this machine and print how to set up their models", Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			servers := local.Find(cmd.Context(), ports)
+			if c.asJSON {
+				return printJSON(cmd.OutOrStdout(), servers)
+			}
+			var b strings.Builder
+			if len(servers) == 0 {
+				fmt.Fprintf(&b, "No model server answers at 127.0.0.1: Ollama (port %d), LM Studio (%d), llama.cpp (%d).\n", ports.Ollama, ports.LMStudio, ports.LlamaCPP)
+			}
+			for _, s := range servers {
+				fmt.Fprintf(&b, "%s at %s\n", s.Name, s.BaseURL)
+				if s.Note != "" {
+					fmt.Fprintf(&b, "  %s\n", s.Note)
+				}
+				for _, model := range s.Models {
+					fmt.Fprintf(&b, "  %s\n", s.SetCommand(model))
+				}
+			}
+			_, err := io.WriteString(cmd.OutOrStdout(), b.String())
+			return err
+		},
+	})
 }
 
 func (c *cli) providerRemove() *cobra.Command {

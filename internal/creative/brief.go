@@ -106,8 +106,9 @@ type Result struct {
 	Usage    Usage
 	// Dropped has one reason per missing variant.
 	Dropped []string
-	// Skipped has one reason per channel that variants lack.
-	Skipped []string
+	// Skipped has one reason per channel that variants lack, LeftOut one per line
+	// that was taken out of a variant.
+	Skipped, LeftOut []string
 }
 
 // Usage is the consumption of provider calls.

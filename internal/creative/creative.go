@@ -227,16 +227,19 @@ type Generation struct {
 	Brief          *brief.Fields `json:"brief"`
 	NegativePrompt *string       `json:"negative_prompt"`
 	Parameters     Parameters    `json:"parameters"`
-	Provider       string        `json:"provider"`
-	Model          *string       `json:"model"`
-	Seed           int64         `json:"seed"`
-	Cost           *Cost         `json:"cost"`
-	Dropped        []string      `json:"dropped"`
+	// Provider and Model wrote the copy.
+	Provider string   `json:"provider"`
+	Model    *string  `json:"model"`
+	Seed     int64    `json:"seed"`
+	Cost     *Cost    `json:"cost"`
+	Dropped  []string `json:"dropped"`
 	// Understood is what was understood of the prompt and the brief.
 	Understood *brief.Understood `json:"understood"`
-	StartedAt  *clock.Instant    `json:"started_at"`
-	FinishedAt *clock.Instant    `json:"finished_at"`
-	Error      *GenerationErr    `json:"error"`
+	// Fallback is nil if the provider did all of it.
+	Fallback   *Fallback      `json:"fallback"`
+	StartedAt  *clock.Instant `json:"started_at"`
+	FinishedAt *clock.Instant `json:"finished_at"`
+	Error      *GenerationErr `json:"error"`
 }
 
 // Parameters are the other fields of a generation request. They are stored, so
@@ -257,6 +260,8 @@ type Parameters struct {
 	CallToAction *string     `json:"call_to_action"`
 	LandingURL   *string     `json:"landing_url"`
 	Objective    *string     `json:"objective"`
+	// Fallback is one of Fallbacks, nil for that of the model's setup.
+	Fallback *string `json:"fallback"`
 }
 
 // Reference is an earlier creative or a web page whose style to follow.

@@ -199,8 +199,10 @@ const tea = "Mountain green tea from Leaf & Co, hand-picked in spring, 20% off u
 type fakeProvider struct {
 	creative.ProviderCatalog
 	unpriced bool
-	write    func(ctx context.Context, b *creative.Brief) (*creative.Result, error)
-	paint    func(ctx context.Context, b *creative.Brief, s creative.Shape, format string) (*creative.Picture, creative.Usage, error)
+	// noFallback is the setting of the model.
+	noFallback bool
+	write      func(ctx context.Context, b *creative.Brief) (*creative.Result, error)
+	paint      func(ctx context.Context, b *creative.Brief, s creative.Shape, format string) (*creative.Picture, creative.Usage, error)
 }
 
 // useFakeProvider replaces the models by a fake provider.
@@ -233,7 +235,7 @@ func (a *fakeProvider) Open(ctx context.Context, workspace ident.ID, name string
 	if name == creative.BuiltIn {
 		return a.ProviderCatalog.Open(ctx, workspace, name)
 	}
-	return creative.OpenProvider{Provider: a, Priced: !a.unpriced}, nil
+	return creative.OpenProvider{Provider: a, Priced: !a.unpriced, NoFallback: a.noFallback}, nil
 }
 
 func (a *fakeProvider) Write(ctx context.Context, b *creative.Brief) (*creative.Result, error) {
@@ -269,8 +271,8 @@ func draftsOf(b *creative.Brief, texts ...string) []creative.Draft {
 	return list
 }
 
-// byModel is a request for the fake provider.
-const byModel = `{"prompt":"Mountain green tea","provider":"openai","channels":["social"]}`
+// byModel is a request for the fake provider alone.
+const byModel = `{"prompt":"Mountain green tea","provider":"openai","fallback":"none","channels":["social"]}`
 
 // createInStatus creates a creative and changes it to a status. "gone ready" is
 // a creative that was archived when it was ready, and so on.

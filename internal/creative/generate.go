@@ -128,11 +128,8 @@ func (s *Service) checkProvider(ctx context.Context, workspace ident.ID, r *Requ
 // checkLanguage rejects a language that the built-in composer cannot use for
 // the prompt. Language models translate.
 func checkLanguage(r *Request) []fault.Detail {
-	if r.Language == nil || *r.Provider != BuiltIn {
-		return nil
-	}
-	tag, mismatch := policy.LanguageMismatch(strings.TrimSpace(r.Prompt+"\n"+r.Brief.Plain()), *r.Language)
-	if !mismatch {
+	tag, differs := mismatch(r.Prompt, r.Brief, r.Language)
+	if !differs || *r.Provider != BuiltIn {
 		return nil
 	}
 	return []fault.Detail{{
@@ -140,6 +137,14 @@ func checkLanguage(r *Request) []fault.Detail {
 		Message: fmt.Sprintf("language is %s, but the prompt is in %s. The built-in composer does not translate. Leave language out, write the prompt in that language, or choose a provider that is a language model.", *r.Language, policy.LanguageName(tag)),
 		Meta:    fault.Meta{"prompt_language": tag},
 	}}
+}
+
+// mismatch returns the language of a brief if another one was asked for.
+func mismatch(prompt string, fields *brief.Fields, language *string) (tag string, is bool) {
+	if language == nil {
+		return "", false
+	}
+	return policy.LanguageMismatch(strings.TrimSpace(prompt+"\n"+fields.Plain()), *language)
 }
 
 // AssetPath is the URL path of assets.
@@ -417,14 +422,21 @@ func (s *Service) generateOnce(ctx context.Context, cause record.Cause, c *Creat
 		return failedOutcome(Fail(FailTimeout, true, "The generation took longer than %d minutes. Try again.", int(MaxDuration.Minutes()))), nil
 	}
 	work, err := s.Providers.Open(ctx, c.WorkspaceID, c.Generation.Provider)
-	var f *FailureError
-	switch {
-	case errors.As(err, &f):
-		return failedOutcome(f), nil
-	case err != nil:
+	var o *outcome
+	if f, failed := errors.AsType[*FailureError](err); failed {
+		o = failedOutcome(f)
+	} else if err != nil {
+		return nil, err
+	} else if o, err = s.generateVariants(ctx, cause, c, work); err != nil {
 		return nil, err
 	}
-	return s.generateVariants(ctx, cause, c, work)
+	if o.failure == nil || ctx.Err() != nil {
+		return o, nil
+	}
+	if why := c.newFallback(work, partText, o.failure); why != nil {
+		return s.composeInstead(ctx, cause, c, o, why)
+	}
+	return o, nil
 }
 
 // shapes returns the requested image sizes.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode"
 
+	"fanfare/internal/creative/claims"
 	"fanfare/internal/creative/policy"
 	"fanfare/internal/fault"
 	"fanfare/internal/ident"
@@ -20,6 +21,9 @@ type outcome struct {
 	result   *Result
 	variants []Variant
 	usage    Usage
+	// fallback says what the built-in composer or renderer did in place of the
+	// provider, nil for nothing.
+	fallback *Fallback
 }
 
 func failedOutcome(f *FailureError) *outcome { return &outcome{failure: f} }
@@ -54,22 +58,31 @@ func (s *Service) writeVariants(ctx context.Context, cause record.Cause, c *Crea
 	if b.Language == "" {
 		b.Language = result.Language
 	}
+	review := policy.Review
+	if !work.Quick {
+		review = reviewModel
+	}
 	drafts := s.cleanDrafts(b, result)
 	for i, d := range drafts {
 		content := contentOf(b, &d, result.Language)
-		v := s.newVariant(c, i+1, variantName(d.Angle, i), content, policy.Review(b.Source(), b.Channels, d.ByChannel))
+		v := s.newVariant(c, i+1, variantName(d.Angle, i), content, review(b.Source(), b.Channels, d.ByChannel))
 		v.Generation = &VariantGeneration{Seed: b.Seed, Parameters: map[string]string{}}
 		if d.Angle != "" {
 			v.Generation.Parameters["angle"] = d.Angle
 		}
 		if v.Policy.Status == policy.Block {
 			v.Status = StatusFailed
-		} else if err := s.addImages(ctx, cause, b, &d, work, &v, &o.usage); err != nil {
+		} else if err := s.addImages(ctx, cause, c, b, &d, work, &v, o); err != nil {
 			return o, err
 		}
 		o.variants = append(o.variants, v)
 	}
 	return o, selectPrimary(o.variants, result.Dropped)
+}
+
+// reviewModel checks the copy of a language model, which nobody has read.
+func reviewModel(src *policy.BriefSource, channels []string, byChannel map[string]policy.Copy) policy.Result {
+	return claims.Review(src, channels, byChannel, policy.Block)
 }
 
 // writeText asks the provider for texts. The built-in one writes when its turn
@@ -233,18 +246,30 @@ func variantName(angle string, i int) string {
 	return string(words)
 }
 
+// drawPicture draws a picture with the provider, or with the built-in renderer
+// if the provider does not draw, cannot, or could not draw an earlier one.
+func (s *Service) drawPicture(ctx context.Context, c *Creative, b *Brief, d *Draft, work OpenProvider, shape Shape, format string, o *outcome) (*Picture, error) {
+	if o.fallback == nil {
+		p, usage, err := work.Paint(ctx, b, d, shape, format)
+		o.usage.Add(usage)
+		if err != nil && ctx.Err() == nil {
+			o.fallback = c.newFallback(work, partPictures, err)
+		}
+		if !errors.Is(err, ErrNoPictures) && o.fallback == nil {
+			return p, err
+		}
+	}
+	return s.paint(ctx, c.WorkspaceID, b, d, shape, format)
+}
+
 // addImages creates and stores the images of a variant.
-func (s *Service) addImages(ctx context.Context, cause record.Cause, b *Brief, d *Draft, work OpenProvider, v *Variant, used *Usage) error {
+func (s *Service) addImages(ctx context.Context, cause record.Cause, c *Creative, b *Brief, d *Draft, work OpenProvider, v *Variant, o *outcome) error {
 	for _, shape := range b.Shapes {
 		if slices.ContainsFunc(AspectRatios, func(s Shape) bool { return s.Name == shape.Name }) && v.AspectRatio == nil {
 			v.AspectRatio = &shape.Name
 		}
 		for _, format := range b.Formats {
-			p, usage, err := work.Paint(ctx, b, d, shape, format)
-			used.Add(usage)
-			if errors.Is(err, ErrNoPictures) {
-				p, err = s.paint(ctx, cause.Workspace, b, d, shape, format)
-			}
+			p, err := s.drawPicture(ctx, c, b, d, work, shape, format, o)
 			if err != nil {
 				return err
 			}
@@ -353,8 +378,11 @@ func (o *outcome) recordCost(save *Save) {
 func (s *Service) finishGeneration(c *Creative, o *outcome, save *Save) {
 	g := c.Generation
 	g.FinishedAt = &save.At
+	if g.Fallback = o.fallback; o.fallback != nil && o.fallback.Part == partText {
+		g.Provider = BuiltIn
+	}
 	if o.result != nil {
-		g.Dropped = slices.Concat([]string{}, o.result.Dropped, o.result.Skipped)
+		g.Dropped = slices.Concat([]string{}, o.result.Dropped, o.result.Skipped, o.result.LeftOut)
 		if o.result.Model != "" {
 			g.Model = &o.result.Model
 		}
@@ -384,7 +412,7 @@ func (s *Service) finishGeneration(c *Creative, o *outcome, save *Save) {
 func costOf(provider string, u Usage) *Cost {
 	c := &Cost{Currency: "USD", Usage: u}
 	micros := u.CostMicros
-	if provider == BuiltIn {
+	if provider == BuiltIn && u.Calls == 0 {
 		micros = new(int64)
 	}
 	if micros != nil {

@@ -243,7 +243,7 @@ func TestPictures(t *testing.T) {
 		}
 		return &creative.Picture{Shape: s, MIMEType: "image/png", Bytes: onePixel(t), AltText: "A cup"}, creative.Usage{Images: 1, Calls: 1, Retries: 1, CostMicros: cost(40_000)}, nil
 	}
-	const body = `{"prompt":"Tea","provider":"openai","type":"image","sizes":["320x50"],"formats":["png","svg"]}`
+	const body = `{"prompt":"Tea","provider":"openai","fallback":"none","type":"image","sizes":["320x50"],"formats":["png","svg"]}`
 	v, list := generateNow(t, c, body)
 	want(t, "cost", creative.Usage{InputTokens: 10, OutputTokens: 20, Images: 2, Calls: 3, Retries: 2}, v.Generation.Cost.Usage)
 	want(t, "amount and spent", []any{"0.081000", int64(81_000)}, []any{*v.Generation.Cost.Amount, spent(t, c, "2026-11")})
@@ -456,4 +456,33 @@ func TestStorageFull(t *testing.T) {
 	retry(c, id).OK()
 	runJob(t, c, id)
 	want(t, "status after the limit was raised", creative.StatusReady, loadCreative(c, id).Status)
+}
+
+// TestInventedClaims checks the findings in copy of a model, after a person's
+// edit, and that the built-in composer is not suspected.
+func TestInventedClaims(t *testing.T) {
+	t.Parallel()
+	c := newFixture(t)
+	a := useFakeProvider(c)
+	a.respondWith(func(b *creative.Brief) []creative.Draft {
+		return draftsOf(b, "Organic green tea", "Tea picked by Maria Nolan")
+	})
+	rules := func(p policy.Result) (list []string) {
+		for _, f := range p.Findings {
+			if s := f.Rule + " " + f.Severity + " " + f.Text; !slices.Contains(list, s) {
+				list = append(list, s)
+			}
+		}
+		return list
+	}
+	v, list := generateNow(t, c, byModel)
+	want(t, "policy", []string{"quality_not_in_brief warn Organic"}, rules(v.Policy))
+	want(t, "second variant", []any{creative.StatusFailed, []string{"name_not_in_brief block Maria Nolan"}}, []any{list[1].Status, rules(list[1].Policy)})
+	patch(c, string(v.ID), `{"content":{"by_channel":{"social":{"headlines":["Tea for 500 friends of Maria Nolan"]}}}}`).OK()
+	got := rules(loadCreative(c, string(v.ID)).Policy)
+	for _, want := range []string{"number_not_in_brief warn 500", "name_not_in_brief warn Maria Nolan"} {
+		if !slices.Contains(got, want) {
+			t.Errorf("got %q after an edit want %q", got, want)
+		}
+	}
 }

@@ -170,6 +170,7 @@ func readRequest(f *body.Reader) Request {
 			References:   readReferences(f),
 			CallToAction: f.Choice("call_to_action", body.Nullable, CallsToAction),
 			LandingURL:   f.URL("landing_url", nil),
+			Fallback:     f.Choice("fallback", body.Nullable, Fallbacks),
 		},
 	}
 	q.Prompt, q.Brief = readBrief(f)

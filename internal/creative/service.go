@@ -13,6 +13,7 @@ import (
 
 	"fanfare/internal/body"
 	"fanfare/internal/clock"
+	"fanfare/internal/creative/claims"
 	"fanfare/internal/creative/policy"
 	"fanfare/internal/fairqueue"
 	"fanfare/internal/fault"
@@ -100,7 +101,7 @@ func (s *Service) Create(ctx context.Context, cause record.Cause, sent *body.Val
 		return record.Doc{}, err
 	}
 	c.Status = StatusReady
-	c.Policy = c.reviewCopy(nil)
+	c.Policy = c.reviewCopy(nil, policy.Review)
 	v := s.newVariant(c, 1, "Original", c.Content, c.Policy)
 	v.IsPrimary, v.IsControl, v.Weight = true, true, 100
 	c.VariantCount, c.PrimaryVariantID = 1, &v.ID
@@ -235,10 +236,14 @@ func (s *Service) updatePrimary(ctx context.Context, c *Creative, spec *Spec, sa
 		})
 	}
 	var b *Brief
+	review := policy.Review
 	if c.Generation != nil {
 		b = c.brief()
+		if c.Generation.Provider != BuiltIn {
+			review = reviewEdited
+		}
 	}
-	c.Policy = spec.reviewCopy(b)
+	c.Policy = spec.reviewCopy(b, review)
 	if c.PrimaryVariantID == nil {
 		return nil
 	}
@@ -311,9 +316,17 @@ func (s *Service) changeCreative(ctx context.Context, cause record.Cause, id ide
 	})
 }
 
+// reviewer checks copy against its source.
+type reviewer func(src *policy.BriefSource, channels []string, byChannel map[string]policy.Copy) policy.Result
+
+// reviewEdited checks the copy of a language model after a person has edited it.
+func reviewEdited(src *policy.BriefSource, channels []string, byChannel map[string]policy.Copy) policy.Result {
+	return claims.Review(src, channels, byChannel, policy.Warn)
+}
+
 // reviewCopy checks the text of a creative. A channel without its own copy
 // shows the general headline, body and description.
-func (s *Spec) reviewCopy(b *Brief) policy.Result {
+func (s *Spec) reviewCopy(b *Brief, review reviewer) policy.Result {
 	channels := s.Channels
 	if len(channels) == 0 {
 		channels = []string{"other"}
@@ -331,7 +344,7 @@ func (s *Spec) reviewCopy(b *Brief) policy.Result {
 			all[channel] = general
 		}
 	}
-	return policy.Review(b.Source(), channels, all)
+	return review(b.Source(), channels, all)
 }
 
 // nameFrom returns a name from the first words of a prompt.

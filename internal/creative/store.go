@@ -53,6 +53,9 @@ type OpenProvider struct {
 	Quick bool
 	// Priced means that the provider's prices are known.
 	Priced bool
+	// NoFallback means that the built-in composer does not replace the provider
+	// unless a request says so.
+	NoFallback bool
 }
 
 // ProviderCatalog lists and opens providers.
@@ -147,6 +150,9 @@ type ModelSettings struct {
 	ImageModel string `json:"image_model"`
 	// Default makes it the provider of requests that name none.
 	Default bool `json:"default"`
+	// NoFallback lets generations fail if the model does. Requests can override
+	// it.
+	NoFallback bool `json:"no_fallback"`
 	// Price overrides the price table; nil uses the table.
 	Price *ModelPrice `json:"price"`
 	// Version is the number of changes. A sealed key belongs to one version.

@@ -157,7 +157,7 @@ func (w *Writer) Write(ctx context.Context, b *creative.Brief) (*creative.Result
 	if len(drafts) == 0 {
 		return r, creative.Fail(creative.FailAnswer, true, "the model wrote no variant that can be used: %s", dropped[0])
 	}
-	r.Drafts, r.Dropped, r.Language = drafts, dropped, g.language
+	r.Drafts, r.Dropped, r.LeftOut, r.Language = drafts, dropped, g.leftOut, g.language
 	return r, nil
 }
 

@@ -58,9 +58,10 @@ func repairRequest(b *creative.Brief, problems []string) Request {
 	return variantsRequest(b, b.Variants, "An earlier answer could not be used, for the reasons in \"problems\". Avoid them.\n", map[string]any{"problems": problems})
 }
 
-// topUpRequest returns the request for further variants of a brief.
-func topUpRequest(b *creative.Brief, variants int, written []string) Request {
-	return variantsRequest(b, variants, "The variants in \"already_written\" exist. Write others, with other ideas.\n", map[string]any{"already_written": written})
+// topUpRequest returns the request for further variants of a brief. problems are
+// those of variants that could not be used.
+func topUpRequest(b *creative.Brief, variants int, written, problems []string) Request {
+	return variantsRequest(b, variants, "The variants in \"already_written\" exist. Write others, with other ideas, and avoid what \"problems\" lists.\n", map[string]any{"already_written": written, "problems": problems})
 }
 
 // variantsRequest returns the request for some variants of a brief. note

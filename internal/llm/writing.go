@@ -22,7 +22,9 @@ type writing struct {
 	extra int
 	// drafts has one draft per requested variant. Those with a problem cannot
 	// be used.
-	drafts   []*draft
+	drafts []*draft
+	// leftOut are the lines that were taken out of usable drafts.
+	leftOut  []string
 	language string
 	model    string
 }
@@ -47,7 +49,7 @@ func (g *writing) write(ctx context.Context) error {
 		g.extra--
 		// What has been written is kept if this fails, but not if the generation
 		// is canceled, because another instance may repeat it.
-		_ = g.ask(ctx, topUpRequest(g.brief, missing, written))
+		_ = g.ask(ctx, topUpRequest(g.brief, missing, written, g.problems(nil)))
 		if errors.Is(ctx.Err(), context.Canceled) {
 			return ctx.Err()
 		}
@@ -93,7 +95,7 @@ func (g *writing) problems(err error) (list []string) {
 		return []string{"the answer cannot be read: " + err.Error()}
 	}
 	for _, d := range g.drafts {
-		if !slices.Contains(list, d.problem) {
+		if d.problem != "" && !slices.Contains(list, d.problem) {
 			list = append(list, d.problem)
 		}
 	}
@@ -122,6 +124,7 @@ func (g *writing) ask(ctx context.Context, r Request) error {
 	}
 	g.shortenTexts(ctx, places)
 	for _, d := range places {
+		g.leftOut = append(g.leftOut, d.refuseInvented(g.brief, g.language)...)
 		d.applyAllLimits(g.brief.Channels)
 	}
 	return nil

@@ -123,3 +123,52 @@ func TestTruncatedAnswers(t *testing.T) {
 		})
 	}
 }
+
+// TestInventedFacts checks that a line with an invented name or number is left
+// out, or that the variant is asked for again with the reason.
+func TestInventedFacts(t *testing.T) {
+	t.Parallel()
+	search := func(headlines, description string) string {
+		return `{"language":"en","variants":[{"angle":"a","copy":{"search":{"headlines":[` + headlines + `],"descriptions":["Shoes for rain.",` + description + `]}}}]}`
+	}
+	good := `"Shoes","Rain shoes","Running shoes"`
+	for _, test := range []struct {
+		name    string
+		turns   []scriptedAnswer
+		want    int
+		leftOut []string
+		dropped []string
+		asks    string
+		failure string
+	}{
+		{"lines of a list", []scriptedAnswer{answerText(search(good+`,"Worn by Maria Nolan","Save 40%"`, `"Grip on wet stone.","Over 5,000 sold."`))}, 3,
+			[]string{
+				"Variant 1: a line of search.headlines was left out, because the brief does not say “Maria Nolan”.", "Variant 1: a line of search.headlines was left out, because the brief does not say “40%”.",
+				"Variant 1: a line of search.descriptions was left out, because the brief does not say “5,000”.",
+			}, nil, "", ""},
+		{"too few lines", []scriptedAnswer{answerText(search(`"Shoes","Rain shoes","Save 40%"`, `"Grip."`)), answerText(search(good, `"Grip."`))}, 3, nil, nil, "search headlines says “40%”, which is not in the brief", ""},
+		{"again", []scriptedAnswer{answerText(search(`"Shoes","Rain shoes","Save 40%"`, `"Grip."`))}, 0, nil, nil, "", "variant 1: search headlines says “40%”, which is not in the brief"},
+		{"qualities", []scriptedAnswer{answerText(search(`"The best shoes","Award-winning","Open 24/7"`, `"Organic."`))}, 3, nil, nil, "", ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			s := &scriptedChat{answers: test.turns}
+			r, err := newWriter(s).Write(t.Context(), &creative.Brief{Prompt: "Running shoes for rain with grip on wet stone", Channels: []string{"search"}, Variants: 1})
+			if test.failure != "" {
+				if failureCode(err) != creative.FailAnswer || !strings.Contains(err.Error(), test.failure) {
+					t.Errorf("got %v want %q", err, test.failure)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := r.Drafts[0].ByChannel["search"].Headlines; len(got) != test.want || !slices.Equal(r.LeftOut, test.leftOut) || !slices.Equal(r.Dropped, test.dropped) {
+				t.Errorf("got headlines %q, left out %q, dropped %q", got, r.LeftOut, r.Dropped)
+			}
+			if test.asks != "" && (len(s.requests) != 2 || !strings.Contains(s.requests[1].User, test.asks)) {
+				t.Errorf("got %d requests, the last %q want the reason in the second", len(s.requests), s.requests[len(s.requests)-1].User)
+			}
+		})
+	}
+}

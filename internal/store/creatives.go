@@ -31,7 +31,7 @@ func (db *DB) Creatives() *Creatives {
 
 var creativeTable = newRecords[creative.Creative](table{
 	name:   "creative",
-	shape:  2,
+	shape:  3,
 	hidden: archived,
 	columns: []column{
 		index("status", func(c *creative.Creative) any { return string(c.Status) }),

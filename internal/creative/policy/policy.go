@@ -66,13 +66,19 @@ type BriefSource struct {
 // checks channels in the order of the list, then all others, so that no text is
 // skipped. A nil source, for uploaded content, skips the rules that need one.
 func Review(src *BriefSource, channels []string, byChannel map[string]Copy) Result {
+	return ReviewMore(src, channels, byChannel, func(_ string, found []Finding, _ Finding) []Finding { return found })
+}
+
+// ReviewMore is Review with a function that changes the findings of each text.
+// The function gets the text and a finding with its place.
+func ReviewMore(src *BriefSource, channels []string, byChannel map[string]Copy, change func(text string, found []Finding, place Finding) []Finding) Result {
 	p := Result{Status: Pass, Findings: []Finding{}}
 	f := indexSource(src)
 	for _, channel := range channelOrder(channels, byChannel) {
 		c := byChannel[channel]
 		for _, l := range allFields(channel) {
 			for i, text := range c.Texts(l.Field) {
-				p.Findings = append(p.Findings, f.review(l, i, text)...)
+				p.Findings = append(p.Findings, change(text, f.review(l, i, text), Finding{Channel: channel, Field: l.Field, Index: i})...)
 			}
 		}
 	}

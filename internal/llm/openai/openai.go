@@ -206,7 +206,7 @@ type imageAnswer struct {
 // Draw implements llm.Painter.
 func (c *Client) Draw(ctx context.Context, prompt string, width, height int) (llm.Image, error) {
 	in := imageRequest{Model: c.imageModel, Prompt: prompt, N: 1, Size: nearestSize(c.imageModel, width, height)}
-	if !strings.HasPrefix(c.imageModel, "gpt-image") {
+	if !strings.HasPrefix(c.imageModel, "gpt-image") && !strings.HasPrefix(c.imageModel, "chatgpt-image") {
 		in.ResponseFormat = "b64_json"
 	}
 	var out imageAnswer

@@ -95,7 +95,7 @@ func (s *Service) Set(ctx context.Context, cause record.Cause, workspace ident.I
 	}
 	setup := creative.Setup{Workspace: workspace, Kind: kind, Settings: settings, Sealed: sealed}
 	cause.Workspace = workspace
-	return toListed(&setup), s.setups.Put(ctx, setup, cause, clock.At(s.now()))
+	return toListed(&setup, s.now()), s.setups.Put(ctx, setup, cause, clock.At(s.now()))
 }
 
 // sealContext returns the context that a key is sealed with.
@@ -107,8 +107,8 @@ func sealContext(workspace ident.ID, kind string, version int64) seal.Context {
 	return seal.Context{Workspace: where, Record: kind, Field: "key", Version: version}
 }
 
-func toListed(s *creative.Setup) Listed {
-	_, known := llm.PriceOf(s.Settings.Model)
+func toListed(s *creative.Setup, now time.Time) Listed {
+	_, known := llm.PriceOf(s.Settings.Model, now)
 	return Listed{WorkspaceID: s.Workspace, Kind: s.Kind, ModelSettings: s.Settings, Priced: known || s.Settings.Price != nil}
 }
 
@@ -165,7 +165,7 @@ func (s *Service) List(ctx context.Context, workspace ident.ID) ([]Listed, error
 	list := []Listed{}
 	for i := range setups {
 		if !slices.ContainsFunc(list, func(l Listed) bool { return l.Kind == setups[i].Kind }) {
-			list = append(list, toListed(&setups[i]))
+			list = append(list, toListed(&setups[i], s.now()))
 		}
 	}
 	return list, nil
@@ -213,18 +213,18 @@ func (s *Service) Open(ctx context.Context, workspace ident.ID, name string) (cr
 	if setup == nil {
 		return creative.OpenProvider{}, creative.Fail(creative.FailCredentials, true, "Provider %s is not configured any more. Have the operator set it up, or generate with provider %s.", name, creative.BuiltIn)
 	}
+	open := creative.OpenProvider{Priced: toListed(setup, s.now()).Priced, NoFallback: setup.Settings.NoFallback}
 	if s.ring == nil {
-		return creative.OpenProvider{}, creative.Fail(creative.FailCredentials, true, "The key of provider %s cannot be opened: the server has no master key.", name)
+		return open, creative.Fail(creative.FailCredentials, true, "The key of provider %s cannot be opened: the server has no master key.", name)
 	}
 	key, err := s.ring.Open(sealContext(setup.Workspace, name, setup.Settings.Version), setup.Sealed)
 	if err != nil {
-		return creative.OpenProvider{}, creative.Fail(creative.FailCredentials, true, "The key of provider %s cannot be opened with this server's master key. Set it up again.", name).Because(err)
+		return open, creative.Fail(creative.FailCredentials, true, "The key of provider %s cannot be opened with this server's master key. Set it up again.", name).Because(err)
 	}
-	p, err := Open(name, setup.Settings, key, s.client, shorten.Text, s.learnedOf(setup), s.now)
-	if err != nil {
-		return creative.OpenProvider{}, fmt.Errorf("open provider %s: %w", name, err)
+	if open.Provider, err = Open(name, setup.Settings, key, s.client, shorten.Text, s.learnedOf(setup), s.now); err != nil {
+		return open, fmt.Errorf("open provider %s: %w", name, err)
 	}
-	return creative.OpenProvider{Provider: p, Priced: toListed(setup).Priced}, nil
+	return open, nil
 }
 
 // learnedOf returns what the server of a setup has refused so far.

@@ -13,6 +13,7 @@ import { TextField } from "../../ui/fields";
 import { Actions, Dialog } from "../../ui/overlay";
 import { say } from "../../ui/toast";
 import { type Creative, named, usePatch } from "./data";
+import { FallbackNote } from "./progress";
 
 const said: Record<Creative["approval"]["status"], string> = {
   not_required: "No approval is asked for in this workspace. A decision can be noted all the same.",
@@ -159,6 +160,9 @@ export function Origin({ creative: c }: { creative: Creative }) {
           <h3 className="mt-4 mb-1 text-xs text-muted">Prompt</h3>
           <p className="text-sm whitespace-pre-line break-words">{g.prompt}</p>
           {g.negative_prompt ? <p className="mt-1 text-xs text-muted">Without: {g.negative_prompt}</p> : null}
+          <div className="mt-2">
+            <FallbackNote creative={c} />
+          </div>
           {g.dropped.map((why) => (
             <p key={why} className="mt-2 text-xs text-muted">
               {why}

@@ -11,7 +11,7 @@ import { Actions, Dialog } from "../../ui/overlay";
 import { Choices } from "./choices";
 import { type Creative, callOf, callOptions, channels, creativeQuery, options, useKeep } from "./data";
 import { Frame } from "./frames";
-import { Progress } from "./progress";
+import { FallbackNote, Progress } from "./progress";
 
 type Request = Schemas["GenerateRequest"];
 
@@ -34,6 +34,7 @@ const blank = {
   voice: "",
   colors: "",
   provider: "none",
+  fallback: "none",
 };
 
 type Brief = typeof blank;
@@ -60,6 +61,7 @@ function request(b: Brief): Request {
     landing_url: text(b.landing),
     brand: Object.values(brand).some(Boolean) ? brand : undefined,
     provider: chosen(b.provider) as Request["provider"],
+    fallback: b.fallback === "fail" ? "none" : (chosen(b.fallback) as Request["fallback"]),
   };
 }
 
@@ -255,7 +257,13 @@ const providers = [
   { id: "gemini", label: "Gemini" },
 ];
 
-const voiceFields = /^(brand|language|tone|negative_prompt|call_to_action|landing_url|provider)/;
+const fallbacks = [
+  { id: "none", label: "The model's setting" },
+  { id: "composer", label: "Use the built-in composer" },
+  { id: "fail", label: "Stop with an error" },
+];
+
+const voiceFields = /^(brand|language|tone|negative_prompt|call_to_action|landing_url|provider|fallback)/;
 
 function Voice({ brief: b, set, refused }: FieldsProps) {
   const f = refused instanceof Refusal ? refused.fields : {};
@@ -330,6 +338,15 @@ function Voice({ brief: b, set, refused }: FieldsProps) {
           options={providers}
           error={f.provider}
         />
+        {b.provider === "composer" ? null : (
+          <Select
+            label="If the model fails"
+            value={b.fallback}
+            onChange={(fallback) => set({ fallback })}
+            options={fallbacks}
+            error={f.fallback}
+          />
+        )}
       </DisclosurePanel>
     </Disclosure>
   );
@@ -370,6 +387,7 @@ function Done({ creative: c }: { creative: Creative }) {
       <div className="rounded-lg bg-sunken p-4">
         <Frame channel={first} content={c.content} />
       </div>
+      <FallbackNote creative={c} />
       {(c.generation?.dropped ?? []).map((why) => (
         <Note key={why}>{why}</Note>
       ))}

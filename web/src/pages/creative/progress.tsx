@@ -57,6 +57,24 @@ function Running({ creative: c }: { creative: Creative }) {
   );
 }
 
+/** Says that the built-in composer replaced a model, and why. */
+export function FallbackNote({ creative: c }: { creative: Creative }) {
+  const f = c.generation?.fallback;
+  if (!f) return null;
+  return (
+    <Note
+      tone="warn"
+      title={
+        f.part === "pictures"
+          ? `Pictures drawn by the built-in renderer instead of ${named(f.provider)}`
+          : `Written by the built-in composer instead of ${named(f.provider)}`
+      }
+    >
+      {f.message}
+    </Note>
+  );
+}
+
 function Broken({ creative: c, edit }: { creative: Creative; edit?: () => void }) {
   const retry = useRetry();
   const may = useMay("editor");
