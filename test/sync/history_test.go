@@ -98,7 +98,7 @@ func TestDrillHistory(t *testing.T) {
 			from = last - 20
 		}
 		stored, _ := c.stored(a.ID, a.Platform, fact.Base, from, last)
-		n += c.compareDays(a.Platform, d.sandbox.Truth(known, from, last).Families[fact.Base.String()], stored)
+		n += c.compareDays(a.Platform, d.sandbox.Truth(known, from, last).Families[fact.Base.String()], stored, nil)
 	}
 	t.Logf("the first sync and the history took %s of simulated time; all took %s; %d sums equal to the truth; memory at most %s, with the platforms' simulation", read.Sub(startTime), time.Since(begun).Round(time.Second), n, peakMemory())
 }
