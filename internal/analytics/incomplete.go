@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"fanfare/internal/clock"
+	"fanfare/internal/fact"
 )
 
 // maxGapTexts is the largest number of gaps that a warning describes.
@@ -52,9 +53,13 @@ func (e *evaluation) incomplete() []Warning {
 	return []Warning{w}
 }
 
-// touches reports whether a gap has days, an account and a report of the query.
+// touches reports whether a gap has days, an account, a report and a measure of the
+// query.
 func (e *evaluation) touches(c *Connection, g *Gap) bool {
 	if g.Family != e.r.family || !slices.ContainsFunc(e.r.spans(), func(s span) bool { return g.First <= s.last && g.Last >= s.first }) {
+		return false
+	}
+	if g.Measures != nil && !slices.ContainsFunc(g.Measures, func(m fact.Measure) bool { return slices.Contains(e.r.measures(), m) }) {
 		return false
 	}
 	yes, _ := e.r.where.canMatch(func(d string) ([]string, bool) {

@@ -117,6 +117,8 @@ type Gap struct {
 	First    clock.Date
 	Last     clock.Date
 	Message  string
+	// Measures are those that the gap is about, nil for all.
+	Measures []fact.Measure
 	// Metric and Amount are what is at stake; Metric is empty if nobody knows.
 	Metric string
 	Amount fact.Number

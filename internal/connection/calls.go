@@ -31,6 +31,22 @@ type CallCost struct {
 	// level.
 	Entities int64
 	Reports  map[Level]int64
+	// Chosen replaces Reports at the levels that it has, if events are chosen that
+	// count as conversions.
+	Chosen map[Level]int64
+	// Empty is how many more calls a level needs for days without any rows.
+	Empty int64
+	// List is for the list of accounts, and one more for every ListSize accounts on
+	// it; 0 for none.
+	List, ListSize int64
+}
+
+// list returns the calls for a list of accounts.
+func (c *CallCost) list(accounts int64) int64 {
+	if c.ListSize == 0 {
+		return c.List
+	}
+	return c.List + (accounts+c.ListSize-1)/c.ListSize
 }
 
 // Quota is a limit of calls that a platform documents.
@@ -52,7 +68,8 @@ const (
 type CallPlan struct {
 	Platform string `json:"platform"`
 	Accounts int64  `json:"accounts"`
-	// FirstSync reads 90 days, History all before, Daily one day afterwards.
+	// FirstSync reads 90 days, History all before, Daily is for the largest day
+	// afterwards.
 	FirstSync int64 `json:"first_sync_calls"`
 	History   int64 `json:"history_calls"`
 	Daily     int64 `json:"daily_calls"`
@@ -80,8 +97,10 @@ const (
 // accountCalls are the calls for one account.
 type accountCalls struct{ first, history, brief, nightly int64 }
 
-// callsOf returns the calls for an account of a platform.
-func (s *Checker) callsOf(about *About, lookback int64) (n accountCalls) {
+// callsOf returns the calls for an account of a platform. A plan promises no less
+// than accounts with few ads need: the history may have days without rows, and
+// the daily run is one that reads days far back.
+func (s *Checker) callsOf(about *About, c *Connection) (n accountCalls) {
 	windows := func(days int64) int64 {
 		size := int64(about.WindowDays)
 		if size <= 0 {
@@ -92,6 +111,9 @@ func (s *Checker) callsOf(about *About, lookback int64) (n accountCalls) {
 	cost := about.Calls
 	var base, all int64
 	for level, calls := range cost.Reports {
+		if chosen, ok := cost.Chosen[level]; ok && len(c.ConversionEvents) > 0 {
+			calls = chosen
+		}
 		if all += calls; level <= LevelAd {
 			base += calls
 		}
@@ -101,16 +123,19 @@ func (s *Checker) callsOf(about *About, lookback int64) (n accountCalls) {
 		past = min(past, int64(about.HistoryDays))
 	}
 	n.first = cost.Entities + windows(fullDays)*all
-	n.history = windows(past-fullDays) * all
+	if past > fullDays {
+		n.history = cost.Entities + windows(past-fullDays)*(all+cost.Empty*int64(len(cost.Reports)))
+	}
 	n.brief = cost.Entities + windows(recentDays)*base
-	n.nightly = cost.Entities + windows(lookback+1)*all
+	n.nightly = cost.Entities + windows(max(c.Sync.LookbackDays+1, int64(about.DeepDays)))*all
 	return n
 }
 
-// daily returns the calls of a day for an account of the connection.
+// daily returns the calls of a day for an account of the connection. The time
+// between two syncs can be a twentieth shorter than the interval.
 func (n *accountCalls) daily(c *Connection) int64 {
-	runs := int64(secondsPerDay / c.interval().Seconds())
-	return n.nightly + max(0, runs-1)*n.brief
+	shortest := int64(c.interval().Seconds()) * 19 / 20
+	return n.nightly + max(0, (secondsPerDay+shortest-1)/shortest-1)*n.brief
 }
 
 // CallPlan returns the calls that a connection needs, by platform: for the
@@ -152,17 +177,20 @@ func (c *Connection) countAccounts(platform string, ids []string) (n int64) {
 
 // planPlatform plans the calls of one platform.
 func (s *Checker) planPlatform(c *Connection, about *About, count int64, all []*Connection) CallPlan {
-	one := s.callsOf(about, c.Sync.LookbackDays)
+	one, list := s.callsOf(about, c), about.Calls.list(c.countAccounts(about.Platform, nil))
 	p := CallPlan{
-		Platform: about.Platform, Accounts: count, FirstSync: count * one.first, History: count * one.history,
-		Daily: count * one.daily(c), Quotas: []PlanQuota{},
+		Platform: about.Platform, Accounts: count, FirstSync: count*one.first + list, History: count * one.history,
+		Daily: count*one.daily(c) + list, Quotas: []PlanQuota{},
+	}
+	if p.History > 0 {
+		p.History += list
 	}
 	p.WorkspaceDaily = p.Daily
 	for _, other := range all {
 		if other.ID != c.ID && other.Platform == c.Platform && other.Status != StatusDisconnected && other.Sync.IntervalMinutes != nil {
-			calls := s.callsOf(about, other.Sync.LookbackDays)
+			calls := s.callsOf(about, other)
 			if enabled := other.enabled(); len(enabled) > 0 {
-				p.WorkspaceDaily += other.countAccounts(about.Platform, enabled) * calls.daily(other)
+				p.WorkspaceDaily += other.countAccounts(about.Platform, enabled)*calls.daily(other) + about.Calls.list(other.countAccounts(about.Platform, nil))
 			}
 		}
 	}
@@ -199,7 +227,7 @@ func (p *CallPlan) use(q *Quota, one *accountCalls, c *Connection) PlanQuota {
 
 // describe says in words what fits.
 func (p *CallPlan) describe(platform string) string {
-	text := fmt.Sprintf("Accounts: %d. They need about %d calls for the first sync, %d for older days and %d a day afterwards.", p.Accounts, p.FirstSync, p.History, p.Daily)
+	text := fmt.Sprintf("Accounts: %d. They need up to %d calls for the first sync, %d for older days and %d a day afterwards, and more if reports have many pages.", p.Accounts, p.FirstSync, p.History, p.Daily)
 	if len(p.Quotas) == 0 {
 		return text + fmt.Sprintf(" %s publishes no quota.", platform)
 	}

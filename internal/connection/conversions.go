@@ -1,6 +1,11 @@
 package connection
 
-import "fanfare/internal/body"
+import (
+	"slices"
+
+	"fanfare/internal/body"
+	"fanfare/internal/clock"
+)
 
 // Limits of the events that count as conversions.
 const (
@@ -30,10 +35,55 @@ func (c *Connection) checkConversionEvents(f *body.Reader, u *Update) {
 // something else now. Until a day is read, queries say that it is incomplete.
 func (s *Connector) readAgain(c *Connection, ch *Change) {
 	c.Private.ReadAgainAt = ch.At
+	c.Accounts = slices.Clone(c.Accounts)
 	for i := range c.Accounts {
-		c.Accounts[i].Reports = nil
+		a := &c.Accounts[i]
+		a.Reports = slices.Clone(a.Reports)
+		for j := range a.Reports {
+			a.Reports[j].redefine()
+		}
 	}
 	if c.Status == StatusConnected && len(c.enabled()) > 0 {
 		s.enqueue(c, s.newRun(c, ch.Cause, Request{Mode: ModeFull}, TriggerInitial, ch.At), ch)
 	}
+}
+
+// conversionsChanged is the code of days whose conversions and revenue are of
+// the events that were chosen before.
+const conversionsChanged = "conversions_changed"
+
+// redefine notes that no day was read with the events that count now. The days
+// that have numbers are a gap until they are read again.
+func (r *AccountReport) redefine() {
+	var first, last *clock.Date
+	if reached, ok := r.reached(); ok {
+		first, last = &reached, r.Through
+	}
+	for i := range r.Gaps {
+		if g := &r.Gaps[i]; g.Code == conversionsChanged {
+			first, last = earliest(first, g.StartDate), latest(last, g.EndDate)
+		}
+	}
+	*r = AccountReport{Report: r.Report, Gaps: []Gap{}}
+	if first != nil {
+		metric := "conversions"
+		r.Gaps = append(r.Gaps, Gap{
+			StartDate: *first, EndDate: *last, Code: conversionsChanged, Metric: &metric,
+			Message: "Conversions are of the events that were chosen before. The days are read again.",
+		})
+	}
+}
+
+func earliest(a *clock.Date, b clock.Date) *clock.Date {
+	if a == nil || b < *a {
+		return &b
+	}
+	return a
+}
+
+func latest(a *clock.Date, b clock.Date) *clock.Date {
+	if a == nil || b > *a {
+		return &b
+	}
+	return a
 }

@@ -50,12 +50,11 @@ const maxGaps = 50
 
 // report returns the account's report of a family, which it adds if it is new.
 func (a *Account) report(f fact.Family) *AccountReport {
-	i := slices.IndexFunc(a.Reports, func(r AccountReport) bool { return r.Report == f.String() })
-	if i < 0 {
-		a.Reports = append(slices.Clip(a.Reports), AccountReport{Report: f.String(), Gaps: []Gap{}})
-		i = len(a.Reports) - 1
+	if r := a.find(f); r != nil {
+		return r
 	}
-	return &a.Reports[i]
+	a.Reports = append(slices.Clip(a.Reports), AccountReport{Report: f.String(), Gaps: []Gap{}})
+	return &a.Reports[len(a.Reports)-1]
 }
 
 // reached returns the first day that was read or tried. ok is false before the
@@ -65,33 +64,12 @@ func (r *AccountReport) reached() (day clock.Date, ok bool) {
 		return 0, false
 	}
 	day = *r.Since
-	if len(r.Gaps) > 0 {
-		day = min(day, r.Gaps[0].StartDate)
-	}
-	return day, true
-}
-
-// NotYetRead returns the days that the account's totals have and the report does
-// not: it is read less often. Without such days, first is after last.
-func (a *Account) NotYetRead(r *AccountReport) (first, last clock.Date) {
-	base := a.report(fact.Base)
-	if base.Through == nil || r.Through == nil {
-		return 1, 0
-	}
-	return *r.Through + 1, *base.Through
-}
-
-// Lacks returns the gaps of a report, with what the totals say that no report has.
-func (a *Account) Lacks(r *AccountReport) []Gap {
-	list := slices.Clone(r.Gaps)
-	if base := a.report(fact.Base); base.Report != r.Report {
-		for _, g := range base.Gaps {
-			if g.Code == string(NoteExcluded) {
-				list = append(list, g)
-			}
+	for i := range r.Gaps {
+		if g := &r.Gaps[i]; g.Code != conversionsChanged {
+			day = min(day, g.StartDate)
 		}
 	}
-	return list
+	return day, true
 }
 
 // read records that days were read, with what their numbers lack. It replaces
@@ -210,6 +188,7 @@ func (c *Connection) cover(run *Run) {
 	if run.StartedAt != nil && *run.StartedAt < c.Private.ReadAgainAt {
 		return
 	}
+	c.Accounts = slices.Clone(c.Accounts)
 	c.Private.Active = maps.Clone(c.Private.Active)
 	if c.Private.Active == nil {
 		c.Private.Active = map[string]clock.Date{}
@@ -225,6 +204,9 @@ func (c *Connection) cover(run *Run) {
 			var gaps []Gap
 			for j := range p.Notes {
 				gaps = append(gaps, p.Notes[j].gap())
+			}
+			if p.Family == fact.Base {
+				a.outdate(run, i)
 			}
 			a.report(p.Family).read(p.First, p.Last, gaps)
 			if p.Active > c.Private.Active[p.Account] {

@@ -172,14 +172,14 @@ func (e *execution) work(ctx context.Context) (*clock.Instant, error) {
 		done := r.next()
 		if err := e.settle(ctx, done); err != nil {
 			if ctx.Err() != nil || errors.Is(err, errLost) {
-				return nil, fmt.Errorf("sync %s: %w", e.run.ID, errors.Join(errLost, ctx.Err()))
+				return nil, fmt.Errorf("sync %s: %w", e.run.ID, errors.Join(errLost, ctx.Err(), e.orphaned(ctx, &done.part)))
 			}
 			if again, stop, err := e.failed(ctx, done, err); stop || err != nil {
 				return again, err
 			}
 		}
 		if err := e.save(ctx); err != nil {
-			return nil, err
+			return nil, errors.Join(err, e.orphaned(ctx, &done.part))
 		}
 	}
 }

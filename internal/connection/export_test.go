@@ -47,3 +47,6 @@ func (s *Answers) Get(ctx context.Context, grant string, since clock.Instant, re
 
 // Held returns the number of answers and of their rows.
 func (s *Answers) Held() (answers, rows int) { return len(s.shared.order), s.shared.rows }
+
+// ForList returns the calls for a list of accounts.
+func (c *CallCost) ForList(accounts int64) int64 { return c.list(accounts) }

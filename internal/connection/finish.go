@@ -36,6 +36,7 @@ func (e *execution) end(ctx context.Context, status RunStatus, why *RunError) er
 		}
 		ch.Runs = []RunChange{{Run: &run, Events: run.events()}}
 		c.cover(&run)
+		c.switchOffChanged(&run)
 		c.coverSwitchedOff(now)
 		c.conclude(&run, now, &ch.Events)
 		e.s.reread(c, &run, ch)

@@ -370,26 +370,7 @@ func (s *syncFixture) spendIn(first, last, dimension string) (sums map[string]st
 // leave GA4 out unless they name platforms.
 func (s *syncFixture) sumsIn(metric, first, last, dimension string, platforms ...string) (sums map[string]string, warnings []string) {
 	s.t.Helper()
-	var answer struct {
-		Data []struct {
-			Dimensions map[string]*string     `json:"dimensions"`
-			Metrics    map[string]json.Number `json:"metrics"`
-		} `json:"data"`
-		Meta struct {
-			Warnings []struct {
-				Code string `json:"code"`
-			} `json:"warnings"`
-		} `json:"meta"`
-	}
-	query := map[string]any{
-		"metrics": []string{metric}, "dimensions": []string{dimension}, "date_range": map[string]any{"start_date": first, "end_date": last}, "limit": 1000,
-	}
-	if len(platforms) > 0 {
-		query["filters"] = map[string]any{"and": []any{map[string]any{"field": "platform", "op": "in", "values": platforms}}}
-	}
-	res, err := s.analytics.Query(s.t.Context(), s.workspace(), storetest.Sent(s.t, query))
-	s.must(err)
-	s.must(json.Unmarshal(res.AppendJSON(nil), &answer))
+	answer := s.query(metric, first, last, dimension, platforms...)
 	sums = map[string]string{}
 	for _, row := range answer.Data {
 		name := "none"
@@ -402,6 +383,42 @@ func (s *syncFixture) sumsIn(metric, first, last, dimension string, platforms ..
 		warnings = append(warnings, w.Code)
 	}
 	return sums, warnings
+}
+
+// queryAnswer is the part of an answer that tests read.
+type queryAnswer struct {
+	Data []struct {
+		Dimensions map[string]*string     `json:"dimensions"`
+		Metrics    map[string]json.Number `json:"metrics"`
+	} `json:"data"`
+	Meta struct {
+		Warnings []struct {
+			Code    string       `json:"code"`
+			Message string       `json:"message"`
+			Days    []clock.Date `json:"days"`
+			Amounts []struct {
+				Account string      `json:"account_id"`
+				Metric  string      `json:"metric"`
+				Amount  json.Number `json:"amount"`
+			} `json:"amounts"`
+		} `json:"warnings"`
+	} `json:"meta"`
+}
+
+// query queries a metric on days by a dimension, without GA4 unless platforms are
+// named.
+func (s *syncFixture) query(metric, first, last, dimension string, platforms ...string) (answer queryAnswer) {
+	s.t.Helper()
+	query := map[string]any{
+		"metrics": []string{metric}, "dimensions": []string{dimension}, "date_range": map[string]any{"start_date": first, "end_date": last}, "limit": 1000,
+	}
+	if len(platforms) > 0 {
+		query["filters"] = map[string]any{"and": []any{map[string]any{"field": "platform", "op": "in", "values": platforms}}}
+	}
+	res, err := s.analytics.Query(s.t.Context(), s.workspace(), storetest.Sent(s.t, query))
+	s.must(err)
+	s.must(json.Unmarshal(res.AppendJSON(nil), &answer))
+	return answer
 }
 
 // truth returns the spend on a platform since a day.

@@ -9,6 +9,7 @@ import (
 	"fanfare/internal/clock"
 	"fanfare/internal/fact"
 	"fanfare/internal/ident"
+	"fanfare/internal/money"
 	"fanfare/internal/secret"
 )
 
@@ -139,6 +140,11 @@ type Report struct {
 	// Conversions are the platform's names of the events that count as
 	// conversions, empty for the account's own choice.
 	Conversions []string
+	// Currency and Zone are those of the stored numbers, empty if they do not
+	// matter. A client whose platform can change them compares them with the
+	// answer and returns AccountChanged.
+	Currency money.Currency
+	Zone     string
 	// Note receives what a reader of the numbers should know; see AddNote.
 	Note func(Note)
 }

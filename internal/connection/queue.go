@@ -91,6 +91,7 @@ func (s *Queue) stop(ctx context.Context, c *Connection, ch *Change) error {
 		}
 		run.finish(RunCanceled, nil, ch.At)
 		run.Touch(ch.At, 1)
+		c.outdated(run)
 		ch.Runs = append(ch.Runs, RunChange{Run: run})
 		s.hands.let(id)
 	}

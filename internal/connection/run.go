@@ -156,6 +156,8 @@ type SyncPart struct {
 	Quarantined int64            `json:"quarantined,omitzero"`
 	// Active is the last day on which the account showed ads, 0 for none.
 	Active clock.Date `json:"active,omitzero"`
+	// Changed are the days whose totals are others than before.
+	Changed []ChangedDays `json:"changed,omitzero"`
 	// Notes say what the numbers of the part lack.
 	Notes []Note    `json:"notes,omitzero"`
 	Error *RunError `json:"error,omitzero"`

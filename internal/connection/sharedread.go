@@ -10,6 +10,7 @@ import (
 	"fanfare/internal/clock"
 	"fanfare/internal/fact"
 	"fanfare/internal/ident"
+	"fanfare/internal/money"
 )
 
 // answerLife is how old an answer may be that another connection gets.
@@ -49,6 +50,9 @@ type answerKey struct {
 	family      fact.Family
 	first, last clock.Date
 	conversions string
+	// currency and zone are those that the reader expects.
+	currency money.Currency
+	zone     string
 }
 
 // answer is what a platform has answered, or will have when done is closed. It is
@@ -196,8 +200,10 @@ func (d *readPart) read(ctx context.Context, ask ask, client Client, k Credentia
 	if d.part.Entities {
 		return
 	}
-	key := answerKey{family: d.part.Family, first: d.part.First, last: d.part.Last, conversions: strings.Join(d.conversions, "\x00")}
-	got := ask(ctx, key, func(got *answer) { got.report, got.err = d.fetch(ctx, client, k) })
+	key := answerKey{
+		family: d.part.Family, first: d.part.First, last: d.part.Last, conversions: strings.Join(d.conversions, "\x00"), currency: a.Currency, zone: a.Timezone,
+	}
+	got := ask(ctx, key, func(got *answer) { got.report, got.err = d.fetch(ctx, client, k, a) })
 	if d.err = got.err; d.err == nil {
 		d.bag = got.report.of(fact.Source{Connection: connection, Platform: a.Platform, Account: a.ExternalID, Currency: a.Currency, Zone: a.Timezone})
 	}

@@ -29,6 +29,23 @@ var (
 	hasChanged = &RunError{Code: accountChanged, Message: "The account has another currency or time zone than before, so it is switched off and not read.", Remediation: some(changedRemedy)}
 )
 
+// AccountChanged is the error of a report whose answer says that the account has
+// another currency or time zone than the numbers that are stored.
+func AccountChanged() *Error {
+	return &Error{Class: Refused, Code: hasChanged.Code, Message: hasChanged.Message, Remedy: *hasChanged.Remediation}
+}
+
+// switchOffChanged switches off accounts whose reports say that they have another
+// currency or time zone. Only daily runs list the accounts.
+func (c *Connection) switchOffChanged(run *Run) {
+	for i := range run.Plan {
+		p := &run.Plan[i]
+		if a := c.account(p.Account); a != nil && a.Enabled && p.Status == partFailed && p.Error.Code == accountChanged {
+			c.switchAccount(a, hasChanged)
+		}
+	}
+}
+
 // switchedOff returns why the service has switched an account off, nil if it has
 // not. One that a person has deselected is not switched off by the service.
 func (c *Connection) switchedOff(id string) *RunError {

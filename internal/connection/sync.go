@@ -154,6 +154,7 @@ func (s *Syncer) Cancel(ctx context.Context, cause record.Cause, id ident.ID, ma
 		ch := &Change{Cause: cause, At: now, Connection: c, Runs: []RunChange{{Run: run}}, AnswerRun: true}
 		run.finish(RunCanceled, nil, now)
 		run.Touch(now, 1)
+		c.outdated(run)
 		c.release(id)
 		if run.Trigger == TriggerBackfill {
 			c.Private.History = false

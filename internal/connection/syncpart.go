@@ -136,7 +136,7 @@ type campaignDay struct {
 }
 
 // fetch reads the metrics of a part.
-func (d *readPart) fetch(ctx context.Context, client Client, k Credentials) (*bag, error) {
+func (d *readPart) fetch(ctx context.Context, client Client, k Credentials, a *Account) (*bag, error) {
 	p := &d.part
 	b := &bag{
 		index: map[rowKey]int{}, ads: map[campaignDay]*fact.Values{}, campaigns: map[campaignDay]*fact.Row{}, told: map[clock.Date]*fact.Values{},
@@ -145,7 +145,10 @@ func (d *readPart) fetch(ctx context.Context, client Client, k Credentials) (*ba
 		if !slices.Contains(client.About().Levels, level) {
 			continue
 		}
-		q := Report{Account: p.Account, Level: level, First: p.First, Last: p.Last, Entities: d.entities, Conversions: d.conversions, Note: b.note}
+		q := Report{
+			Account: p.Account, Level: level, First: p.First, Last: p.Last, Entities: d.entities, Conversions: d.conversions,
+			Currency: a.Currency, Zone: a.Timezone, Note: b.note,
+		}
 		err := client.Report(ctx, k, q, func(rows []fact.Row) error { return b.add(level, p, rows) })
 		if err != nil {
 			return nil, fmt.Errorf("report %s of %s: %w", p.Family, p.Account, err)
@@ -389,6 +392,7 @@ func (e *execution) write(ctx context.Context, p *SyncPart, b *bag) error {
 	if err != nil {
 		return fmt.Errorf("add up what is there now: %w", err)
 	}
+	p.Changed = e.changed(p, before, after)
 	e.restated(before, after)
 	e.drifted(p, b.told, after)
 	return nil

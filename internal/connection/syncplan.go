@@ -77,16 +77,16 @@ func (e *execution) reportWindow(account string, f fact.Family, first, last cloc
 // reads of one report.
 const maxMissed = 5
 
-// missed returns parts for days before first that earlier runs could not read,
-// for a scheduled run. Where a person has to do something first, the days are
-// tried once a day.
+// missed returns parts for days before first that earlier runs could not read, or
+// of which the totals were read later than the report, for a scheduled run. Where
+// a person has to do something first, the days are tried once a day.
 func (e *execution) missed(account string, f fact.Family, first clock.Date, window int) (list []SyncPart) {
 	if e.run.Trigger != TriggerScheduled {
 		return nil
 	}
 	r := e.c.account(account).report(f)
 	for i := len(r.Gaps) - 1; i >= 0 && len(list) < maxMissed; i-- {
-		if g := &r.Gaps[i]; g.Missing && g.StartDate < first && (!e.brief() || g.Remediation == nil) {
+		if g := &r.Gaps[i]; (g.Missing || g.Code == olderThanTotals) && g.StartDate < first && (!e.brief() || g.Remediation == nil) {
 			list = append(list, chunks(account, f, g.StartDate, min(g.EndDate, first-1), window)...)
 		}
 	}

@@ -3,10 +3,10 @@ package store
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"fanfare/internal/analytics"
 	"fanfare/internal/campaign"
+	"fanfare/internal/clock"
 	"fanfare/internal/connection"
 	"fanfare/internal/fact"
 	"fanfare/internal/ident"
@@ -40,7 +40,7 @@ func (a Analytics) Connections(ctx context.Context, workspace ident.ID) ([]analy
 			ID: c.ID, Name: c.Name, Platform: c.Platform, Status: string(c.Status), DataThrough: c.Sync.DataThrough,
 			Lost: c.DataLostAt != nil, Own: c.Platform == connection.PlatformAPI || c.Platform == connection.PlatformCSV,
 			LookbackDays: int(c.Sync.LookbackDays), LastSuccess: c.Sync.LastSuccessAt, StaleAfter: c.StaleAfter(), Sandbox: c.Platform == connection.PlatformSandbox,
-			Gaps: gapsOf(c),
+			Gaps: gapsOf(c, clock.At(a.db.now())),
 		})
 	}
 	return list, nil
@@ -48,24 +48,19 @@ func (a Analytics) Connections(ctx context.Context, workspace ident.ID) ([]analy
 
 // gapsOf returns the days of a connection whose metrics are missing or not all
 // there.
-func gapsOf(c *connection.Connection) (list []analytics.Gap) {
-	for _, a := range c.Accounts {
-		for _, r := range a.Reports {
-			for _, g := range a.Lacks(&r) {
+func gapsOf(c *connection.Connection, now clock.Instant) (list []analytics.Gap) {
+	for i := range c.Accounts {
+		a := &c.Accounts[i]
+		for f := range fact.Families {
+			for _, g := range c.Lacks(a, fact.Family(f), now) {
 				gap := analytics.Gap{
-					Platform: a.Platform, Account: a.ExternalID, Currency: a.Currency, Family: fact.Family(slices.Index(fact.Families, r.Report)),
-					First: g.StartDate, Last: g.EndDate, Message: g.Message,
+					Platform: a.Platform, Account: a.ExternalID, Currency: a.Currency, Family: fact.Family(f),
+					First: g.StartDate, Last: g.EndDate, Message: g.Message, Measures: g.Measures(),
 				}
 				if g.Metric != nil && g.Amount != nil {
 					gap.Metric, gap.Amount = *g.Metric, *g.Amount
 				}
 				list = append(list, gap)
-			}
-			if first, last := a.NotYetRead(&r); first <= last {
-				list = append(list, analytics.Gap{
-					Platform: a.Platform, Account: a.ExternalID, Currency: a.Currency, Family: fact.Family(slices.Index(fact.Families, r.Report)),
-					First: first, Last: last, Message: "Breakdowns are read once a day, at night. Totals have these days already.",
-				})
 			}
 		}
 	}

@@ -62,8 +62,8 @@ type drill struct {
 	// has no time for them.
 	skip   []string
 	counts struct {
-		calls, manual, reconnects, switched, kills, stops, checked int
-		faults                                                     map[string]int
+		calls, manual, reconnects, switched, kills, stops, checked, warned int
+		faults                                                             map[string]int
 	}
 }
 

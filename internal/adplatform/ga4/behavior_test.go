@@ -384,6 +384,17 @@ func TestPropertyChanges(t *testing.T) {
 	if r.conversions != conversions || r.revenue <= revenue {
 		t.Errorf("got %d conversions and revenue %d, want %d and dollars for %d euros", r.conversions, r.revenue, conversions, revenue)
 	}
+	// Nor must a change mix the days or currencies of two reports.
+	for _, known := range []connection.Account{{Currency: "EUR", Timezone: "Asia/Tokyo"}, {Currency: "USD", Timezone: "Europe/Berlin"}} {
+		q := q
+		q.Currency, q.Zone = known.Currency, known.Timezone
+		if _, err := f.read(t, q); connection.ClassOf(err) != connection.Refused {
+			t.Errorf("%+v: got %v, want another currency and time zone to be refused", known, err)
+		}
+	}
+	q.Currency, q.Zone = "USD", "Asia/Tokyo"
+	f.mustRead(t, q)
+	q.Currency, q.Zone = "", ""
 	// A change between two pages must not mix currencies.
 	f.server.TurnAllOff()
 	f.client.page = 10

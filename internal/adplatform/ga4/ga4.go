@@ -66,7 +66,7 @@ func (c *Client) About() connection.About {
 			connection.LevelGeo, connection.LevelDemographic, connection.LevelDevice,
 		},
 		Scopes:       []string{scope},
-		Calls:        connection.CallCost{Entities: 2, Reports: map[connection.Level]int64{connection.LevelAccount: 1, connection.LevelCampaign: 1, connection.LevelAd: 1, connection.LevelGeo: 1, connection.LevelDemographic: 1, connection.LevelDevice: 1}},
+		Calls:        connection.CallCost{Entities: 2, List: 1, ListSize: 1, Reports: map[connection.Level]int64{connection.LevelAccount: 2, connection.LevelCampaign: 1, connection.LevelAd: 1, connection.LevelGeo: 1, connection.LevelDemographic: 1, connection.LevelDevice: 1}},
 		Quotas:       []connection.Quota{{Name: "a standard property (200,000 tokens a day, about 10 for a report)", Calls: 20_000, Seconds: 24 * 3600, Scope: connection.ScopeAccount}},
 		Capabilities: []string{"read_metrics", "read_campaigns"},
 	}

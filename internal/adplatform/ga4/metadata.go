@@ -89,13 +89,20 @@ const maxSampledDays = 7
 
 // checkSampling asks for fewer days at once if Google has estimated the values
 // from a part of the events.
-func checkSampling(q *connection.Report) func(*metadata) error {
-	return func(m *metadata) error {
-		if m.sampled() && q.Last-q.First >= maxSampledDays {
-			return &connection.Error{Class: connection.TooLarge, Code: "sampled", Message: "Google Analytics estimates the numbers of so many days from a part of the events."}
-		}
-		return nil
+func checkSampling(q *connection.Report, m *metadata) error {
+	if m.sampled() && q.Last-q.First >= maxSampledDays {
+		return &connection.Error{Class: connection.TooLarge, Code: "sampled", Message: "Google Analytics estimates the numbers of so many days from a part of the events."}
 	}
+	return nil
+}
+
+// checkProperty refuses numbers in another currency or of other days than the
+// query expects: an administrator can change both.
+func (m *metadata) checkProperty(q *connection.Report) error {
+	if q.Currency != "" && m.CurrencyCode != string(q.Currency) || q.Zone != "" && m.TimeZone != q.Zone {
+		return connection.AccountChanged()
+	}
+	return nil
 }
 
 // addNotes passes on what a reader of the numbers should know.

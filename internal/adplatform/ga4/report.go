@@ -111,7 +111,7 @@ func (c *Client) read(ctx context.Context, creds connection.Credentials, q *conn
 	read := &reading{columns: columns}
 	at := map[fact.Row]int{}
 	for some := range slices.Chunk(columns, c.metrics) {
-		in := query{property: q.Account, dimensions: levelDimensions[q.Level], between: days{q.First.String(), q.Last.String()}, check: checkSampling(q)}
+		in := query{property: q.Account, dimensions: levelDimensions[q.Level], between: days{q.First.String(), q.Last.String()}, check: func(m *metadata) error { return cmp.Or(m.checkProperty(q), checkSampling(q, m)) }}
 		for _, column := range some {
 			in.metrics = append(in.metrics, column.metric)
 		}

@@ -64,7 +64,10 @@ func (c *Client) About() connection.About {
 			connection.LevelGeo, connection.LevelDemographic, connection.LevelDevice,
 		},
 		Scopes: []string{scope}, WriteScopes: []string{scope},
-		Calls:        connection.CallCost{Entities: 5, Reports: map[connection.Level]int64{connection.LevelAccount: 1, connection.LevelCampaign: 1, connection.LevelAd: 2, connection.LevelGeo: 3, connection.LevelDemographic: 2, connection.LevelDevice: 3}},
+		Calls: connection.CallCost{
+			Entities: 5, Reports: map[connection.Level]int64{connection.LevelAccount: 1, connection.LevelCampaign: 1, connection.LevelAd: 2, connection.LevelGeo: 3, connection.LevelDemographic: 2, connection.LevelDevice: 3}, List: 1, ListSize: 1,
+			Chosen: map[connection.Level]int64{connection.LevelAccount: 3, connection.LevelCampaign: 3, connection.LevelAd: 6, connection.LevelGeo: 9, connection.LevelDemographic: 6, connection.LevelDevice: 9},
+		},
 		Quotas:       []connection.Quota{{Name: "Explorer access", Calls: 2_880, Seconds: 24 * 3600, Scope: connection.ScopeApp}, {Name: "Basic access", Calls: 15_000, Seconds: 24 * 3600, Scope: connection.ScopeApp}},
 		Capabilities: []string{"read_metrics", "read_campaigns", "write_campaigns", "read_audiences", "read_creative"},
 	}

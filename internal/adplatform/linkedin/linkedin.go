@@ -66,7 +66,12 @@ func (c *Client) About() connection.About {
 			connection.LevelAccount, connection.LevelCampaign, connection.LevelAd, connection.LevelGeo, connection.LevelDevice,
 		},
 		Scopes: readScopes, WriteScopes: writeScopes,
-		Calls: connection.CallCost{Entities: 3, Reports: map[connection.Level]int64{connection.LevelAccount: 1, connection.LevelCampaign: 1, connection.LevelAd: 1, connection.LevelGeo: 1, connection.LevelDevice: 1}},
+		Calls: connection.CallCost{
+			Entities: 3, Reports: map[connection.Level]int64{connection.LevelAccount: 1, connection.LevelCampaign: 1, connection.LevelAd: 1, connection.LevelGeo: 2, connection.LevelDevice: 1}, List: 1,
+			Chosen: map[connection.Level]int64{connection.LevelAccount: 2, connection.LevelCampaign: 2, connection.LevelAd: 2},
+			// Access is checked if there are no rows.
+			Empty: 1,
+		},
 		Capabilities: []string{
 			connection.CapabilityReadMetrics, connection.CapabilityReadCampaigns, connection.CapabilityWriteCampaigns,
 			connection.CapabilityReadAudiences, connection.CapabilityReadCreative,

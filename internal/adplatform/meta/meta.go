@@ -81,7 +81,7 @@ func (*Client) About() connection.About {
 			connection.LevelAccount, connection.LevelCampaign, connection.LevelAd, connection.LevelGeo, connection.LevelDemographic, connection.LevelDevice,
 		},
 		Scopes: []string{"ads_read"}, WriteScopes: []string{"ads_management"},
-		Calls:  connection.CallCost{Entities: 4, Reports: map[connection.Level]int64{connection.LevelAccount: 1, connection.LevelCampaign: 1, connection.LevelAd: 1, connection.LevelGeo: 3, connection.LevelDemographic: 9, connection.LevelDevice: 2}},
+		Calls:  connection.CallCost{Entities: 4, Reports: map[connection.Level]int64{connection.LevelAccount: 1, connection.LevelCampaign: 1, connection.LevelAd: 1, connection.LevelGeo: 3, connection.LevelDemographic: 9, connection.LevelDevice: 2}, List: 1},
 		Quotas: []connection.Quota{{Name: "Limited access to insights", Calls: 600, Seconds: 3600, Scope: connection.ScopeAccount}, {Name: "Full access to insights", Calls: 190_000, Seconds: 3600, Scope: connection.ScopeAccount}},
 		Capabilities: []string{
 			connection.CapabilityReadMetrics, connection.CapabilityReadCampaigns, connection.CapabilityWriteCampaigns,

@@ -93,7 +93,7 @@ func (c *Client) About() connection.About {
 	return connection.About{
 		Platform: Platform, Name: "Microsoft Advertising", Version: version,
 		LookbackDays: 30, DeepDays: 90, HistoryDays: historyDays, WindowDays: 30,
-		Calls: connection.CallCost{Entities: 17, Reports: map[connection.Level]int64{
+		Calls: connection.CallCost{Entities: 17, List: 2, Reports: map[connection.Level]int64{
 			connection.LevelAccount: 3, connection.LevelCampaign: 3, connection.LevelAd: 6, connection.LevelGeo: 3, connection.LevelDemographic: 6, connection.LevelDevice: 6,
 		}},
 		Levels: []connection.Level{

@@ -175,13 +175,13 @@ var ga4Behaviors = []Behavior{
 	{
 		ID: "A26", Platform: GA4, Switch: "timezone_changed",
 		Summary: "The time zone of a property can change; days of the past stay as they were",
-		Client:  "Reads the zone with every listing; pages of a report with different zones are an error",
+		Client:  "Reads the zone with every listing, and compares that of every report with it: the account is switched off; pages of a report with different zones are an error",
 		Source:  ga4AdminTypes + " (Property)", Test: ga4Tests + "TestPropertyChanges",
 	},
 	{
 		ID: "A27", Platform: GA4, Switch: "currency_changed",
 		Summary: "Amounts are in the property's current currency, also those of the past",
-		Client:  "Reads the currency with every listing; pages of a report with different currencies are an error",
+		Client:  "Reads the currency with every listing, and compares that of every report with it: the account is switched off; pages of a report with different currencies are an error",
 		Source:  ga4DataTypes + " (ResponseMetaData)", Test: ga4Tests + "TestPropertyChanges",
 	},
 	{

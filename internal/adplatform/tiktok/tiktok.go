@@ -57,7 +57,10 @@ func (c *Client) About() connection.About {
 			connection.LevelAccount, connection.LevelCampaign, connection.LevelAd,
 			connection.LevelGeo, connection.LevelDemographic, connection.LevelDevice,
 		},
-		Calls:  connection.CallCost{Entities: 8, Reports: map[connection.Level]int64{connection.LevelAccount: 2, connection.LevelCampaign: 4, connection.LevelAd: 3, connection.LevelGeo: 3, connection.LevelDemographic: 5, connection.LevelDevice: 3}},
+		Calls: connection.CallCost{
+			Entities: 8, Reports: map[connection.Level]int64{connection.LevelAccount: 2, connection.LevelCampaign: 4, connection.LevelAd: 3, connection.LevelGeo: 3, connection.LevelDemographic: 5, connection.LevelDevice: 3}, List: 1, ListSize: maxIDs,
+			Chosen: map[connection.Level]int64{connection.LevelAccount: 3, connection.LevelCampaign: 5, connection.LevelAd: 4},
+		},
 		Quotas: []connection.Quota{{Name: "the basic tier", Calls: 864_000, Seconds: 24 * 3600, Scope: connection.ScopeApp}},
 		Capabilities: []string{
 			connection.CapabilityReadMetrics, connection.CapabilityReadCampaigns, connection.CapabilityWriteCampaigns,

@@ -45,6 +45,10 @@ export function Accounts({ connection: c }: { connection: Connection }) {
       change.mutate({ external_id: a.external_id, enabled: !enabled, delete_metrics: false }),
     );
   };
+  const keepOff = (a: Account) => {
+    change.mutate({ external_id: a.external_id, enabled: false, delete_metrics: false });
+    say(`${a.name} stays off. Reports do without its later days.`);
+  };
   const columns: TableColumn<Account>[] = [
     {
       id: "name",
@@ -118,6 +122,9 @@ export function Accounts({ connection: c }: { connection: Connection }) {
           empty={<p className="px-6 py-8 text-center text-sm text-muted">The access reaches no account yet.</p>}
         />
       )}
+      {list.data ? (
+        <TurnedOff accounts={list.data} admin={admin} sync={(a) => turn(a, true)} keepOff={keepOff} />
+      ) : null}
       {list.data ? <Gaps accounts={list.data} /> : null}
       <CallPlan connection={c} />
       <Confirm
@@ -138,6 +145,56 @@ export function Accounts({ connection: c }: { connection: Connection }) {
   );
 }
 
+/** Why the server has turned an account off by itself, by the codes of its gaps. */
+const offReasons: Record<string, string> = {
+  account_not_listed: "The platform no longer lists this account for the granted access.",
+  account_changed: "The currency or the time zone of this account has changed.",
+};
+
+/** Accounts that the server has turned off by itself. Their later days are missing until someone decides. */
+function TurnedOff({
+  accounts,
+  admin,
+  sync,
+  keepOff,
+}: {
+  accounts: Account[];
+  admin: boolean;
+  sync: (a: Account) => void;
+  keepOff: (a: Account) => void;
+}) {
+  const off = accounts.flatMap((a) => {
+    const gap = a.enabled ? undefined : a.reports.flatMap((r) => r.gaps).find((g) => offReasons[g.code]);
+    return gap ? [{ account: a, gap }] : [];
+  });
+  if (off.length === 0) return null;
+  return (
+    <div className="border-t border-line px-6 py-4 text-sm">
+      <h3 className="font-medium">Accounts that need a decision</h3>
+      <ul className="mt-2 space-y-3">
+        {off.map(({ account: a, gap }) => (
+          <li key={`${a.platform} ${a.external_id}`} className="flex flex-wrap items-center justify-between gap-3">
+            <span className="min-w-0 flex-1">
+              <span className="font-medium">{a.name} was turned off.</span> {offReasons[gap.code]} Reports have no final
+              numbers of it since {day(gap.start_date, true)}.
+            </span>
+            {admin ? (
+              <span className="flex gap-2">
+                <Button size="sm" aria-label={`Sync ${a.name} again`} onPress={() => sync(a)}>
+                  Sync again
+                </Button>
+                <Button size="sm" aria-label={`Keep ${a.name} off`} onPress={() => keepOff(a)}>
+                  Keep off
+                </Button>
+              </span>
+            ) : null}
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
 /** What each report is called. */
 const reportNames: Record<string, string> = {
   base: "daily numbers",
@@ -146,10 +203,17 @@ const reportNames: Record<string, string> = {
   device: "numbers by device",
 };
 
-/** Days whose numbers are missing or not all there. */
+/**
+ * Days whose numbers are missing or not all there. Breakdowns that are older than the totals are not listed: that is so
+ * between any two nights.
+ */
 function Gaps({ accounts }: { accounts: Account[] }) {
   const gaps = accounts.flatMap((a) =>
-    a.reports.flatMap((r) => r.gaps.map((g) => ({ account: a, report: r.report, ...g }))),
+    a.reports.flatMap((r) =>
+      r.gaps
+        .filter((g) => g.code !== "older_than_totals" && (a.enabled || !offReasons[g.code]))
+        .map((g) => ({ account: a, report: r.report, ...g })),
+    ),
   );
   if (gaps.length === 0) return null;
   return (
