@@ -13,7 +13,7 @@ import { ShowCall, tab } from "../../ui/showcall";
 import { CopyLines } from "./copy";
 import { type Creative, creativeQuery, named, useArchive, useRestore, type Variant, variantsQuery } from "./data";
 import { Edit } from "./edit";
-import { Approval, Origin, UsedIn } from "./facts";
+import { Approval, Origin, UsedFacts, UsedIn } from "./facts";
 import { Frame } from "./frames";
 import { Performance } from "./performance";
 import { Progress } from "./progress";
@@ -83,6 +83,7 @@ function Loaded({ creative: c }: { creative: Creative }) {
         <div className="grid min-w-0 gap-5">
           {working ? null : <Approval creative={c} />}
           {working ? null : <UsedIn id={c.id} />}
+          <UsedFacts creative={c} />
           <Origin creative={c} />
         </div>
       </div>

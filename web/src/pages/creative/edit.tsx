@@ -1,5 +1,4 @@
 // Changing a creative: its name, where it fits and the copy of each channel.
-import { Plus, X } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { Form, Tab, TabList, TabPanel, Tabs } from "react-aria-components";
 import { Refusal } from "../../api/client";
@@ -25,6 +24,7 @@ import {
   usePatch,
 } from "./data";
 import { isList, type Limit, limitsOf, texts } from "./limits";
+import { Lines } from "./lines";
 
 type ByChannel = Record<string, Partial<Copy>>;
 
@@ -124,7 +124,7 @@ function EditForm({ creative: c, close }: { creative: Creative; close: () => voi
           {shown.map((ch) => (
             <TabPanel key={ch} id={ch} className="grid gap-4 outline-none">
               {limitsOf(ch).map((limit) => (
-                <Lines
+                <CopyField
                   key={limit.field}
                   creative={c}
                   channel={ch}
@@ -186,7 +186,7 @@ function EditForm({ creative: c, close }: { creative: Creative; close: () => voi
   );
 }
 
-interface LinesProps {
+interface CopyFieldProps {
   creative: Creative;
   channel: string;
   limit: Limit;
@@ -195,7 +195,7 @@ interface LinesProps {
   set: (lines: string[]) => void;
 }
 
-function Lines({ creative: c, channel, limit, value, errors, set }: LinesProps) {
+function CopyField({ creative: c, channel, limit, value, errors, set }: CopyFieldProps) {
   const name = words(limit.field);
   const list = isList(limit.field);
   const path = `content.by_channel.${channel}.${limit.field}`;
@@ -219,32 +219,9 @@ function Lines({ creative: c, channel, limit, value, errors, set }: LinesProps) 
     />
   );
   if (!list) return field(value[0] ?? "", 0, name);
-  const one = name.replace(/s$/, "");
   return (
-    <div className="grid gap-2">
-      {value.map((text, i) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: a line is known by its place
-        <div key={i} className="flex items-start gap-1.5">
-          <div className="grow">{field(text, i, `${one} ${i + 1}`)}</div>
-          <Button
-            icon
-            look="quiet"
-            className="mt-6"
-            aria-label={`Remove ${one.toLowerCase()} ${i + 1}`}
-            onPress={() => set(value.filter((_, n) => n !== i))}
-          >
-            <X aria-hidden="true" />
-          </Button>
-        </div>
-      ))}
-      {value.length < limit.most ? (
-        <div>
-          <Button size="sm" look="quiet" onPress={() => set([...value, ""])}>
-            <Plus aria-hidden="true" />
-            Add {one.toLowerCase()}
-          </Button>
-        </div>
-      ) : null}
-    </div>
+    <Lines one={name.replace(/s$/, "")} values={value} most={limit.most} set={set}>
+      {(text, i, label) => field(text, i, label)}
+    </Lines>
   );
 }
