@@ -257,6 +257,8 @@ type Parameters struct {
 	CallToAction *string     `json:"call_to_action"`
 	LandingURL   *string     `json:"landing_url"`
 	Objective    *string     `json:"objective"`
+	// LikeVariantID is the variant whose idea leads all others.
+	LikeVariantID *ident.ID `json:"like_variant_id"`
 }
 
 // Reference is an earlier creative or a web page whose style to follow.
@@ -282,15 +284,17 @@ type GenerationErr struct {
 
 // Variant is one version of a creative.
 type Variant struct {
-	ID          ident.ID           `json:"id"`
-	CreativeID  ident.ID           `json:"creative_id"`
-	Position    int                `json:"position"`
-	Name        string             `json:"name"`
-	Status      Status             `json:"status"`
-	IsPrimary   bool               `json:"is_primary"`
-	IsControl   bool               `json:"is_control"`
-	Weight      int                `json:"weight"`
-	Content     Content            `json:"content"`
+	ID         ident.ID `json:"id"`
+	CreativeID ident.ID `json:"creative_id"`
+	Position   int      `json:"position"`
+	Name       string   `json:"name"`
+	Status     Status   `json:"status"`
+	IsPrimary  bool     `json:"is_primary"`
+	IsControl  bool     `json:"is_control"`
+	Weight     int      `json:"weight"`
+	Content    Content  `json:"content"`
+	// Approval is nil without a decision.
+	Approval    *Approval          `json:"approval"`
 	Policy      policy.Result      `json:"policy"`
 	Differences []string           `json:"differences"`
 	AspectRatio *string            `json:"aspect_ratio"`

@@ -248,7 +248,7 @@ func (s *Service) updatePrimary(ctx context.Context, c *Creative, spec *Spec, sa
 	}
 	v.Content, v.Policy, v.Language = spec.Content, c.Policy, spec.Content.Language
 	v.Version, v.UpdatedAt = v.Version+1, save.At
-	save.Primary = v
+	save.Changed = []*Variant{v}
 	return nil
 }
 

@@ -61,3 +61,48 @@ test("a text fills the form, and corrected facts make the ad", async () => {
   await until(page, `/console/v1/creative/${id}`, (d) => d.approval.status === "approved");
   faultless(page, "generate");
 });
+
+test("edit, regenerate, approve and reject variants, and more like one", async () => {
+  const page = await signedIn();
+  await visit(page, "/creative");
+  const id = await page.evaluate(async () => {
+    const brief = { product: "Lumo 8 folding bike", offer: "20% off", audience: "commuters", benefits: ["folds in ten seconds", "weighs 9 kg"], call_to_action: "Book a test ride" };
+    const headers = { "Content-Type": "application/json", "Idempotency-Key": crypto.randomUUID() };
+    const r = await fetch("/console/v1/creative/generate", { method: "POST", headers, body: JSON.stringify({ brief, channels: ["search"], variants: 3, seed: 7 }) });
+    return (await r.json()).data.id;
+  });
+  const path = `/console/v1/creative/${id}/variants`;
+  const [first, second] = await ask(page, path);
+  await visit(page, `/creative/${id}`);
+  await accessible(page, "the variants");
+  // One line of the shown variant is replaced.
+  await page.getByRole("button", { name: "Regenerate headline 1" }).press("Enter");
+  const line = (v) => v.content.by_channel.search.headlines[0];
+  await until(page, path, (all) => line(all[0]) !== line(first));
+  // A text that is too long is refused at its field, with its label.
+  await page.getByRole("button", { name: `Edit ${second.name}` }).click();
+  const dialog = page.getByRole("dialog");
+  const headline = dialog.getByLabel("Headline 1", { exact: true });
+  await headline.fill("This headline is far too long for a search ad");
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await dialog.getByText("Headlines must have at most 30 characters").waitFor();
+  await accessible(page, "a refused text");
+  await headline.fill("Folds in ten seconds");
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await until(page, path, (all) => line(all[1]) === "Folds in ten seconds");
+  // The primary one is rejected, so another takes its place.
+  await page.getByRole("button", { name: `Approve ${second.name}` }).click();
+  await until(page, path, (all) => all[1].approval?.status === "approved");
+  await page.getByRole("button", { name: `Reject ${first.name}` }).click();
+  await until(page, path, (all) => all[0].weight === 0 && all[1].is_primary);
+  await settled(page);
+  await page.setViewportSize({ width: 360, height: 740 });
+  await accessible(page, "decided variants on a phone");
+  await page.setViewportSize({ width: 1440, height: 900 });
+  await page.getByRole("button", { name: `More like ${second.name}` }).click();
+  await page.waitForURL((u) => u.pathname.startsWith("/creative/crv_") && !u.pathname.endsWith(id));
+  const made = page.url().match(/crv_\w+/)[0];
+  const like = await until(page, `/console/v1/creative/${made}/variants`, (all) => all.length > 0);
+  assert.ok(like.every((v) => v.generation.parameters.angle === second.generation.parameters.angle));
+  faultless(page, "variants");
+});
