@@ -183,6 +183,12 @@ var operations = map[string]Permission{
 	"restoreCreative":      {Editor, "creative", Write},
 	"retryCreative":        {Editor, "creative", Write},
 
+	"getVariant":            {Viewer, "creative", Read},
+	"updateVariant":         {Editor, "creative", Write},
+	"approveVariant":        {Editor, "creative", Write},
+	"rejectVariant":         {Editor, "creative", Write},
+	"regenerateVariantLine": {Editor, "creative", Write},
+
 	"getAsset":    {Viewer, "creative", Read},
 	"linkAsset":   {Editor, "creative", Write},
 	"uploadAsset": {Editor, "creative", Write},

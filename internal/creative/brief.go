@@ -44,6 +44,10 @@ type Brief struct {
 	// Examples are texts of earlier creatives. They are for style only and are
 	// not facts about this one.
 	Examples []string
+	// Angle is the idea that leads every variant, empty for different ones.
+	Angle string
+	// Taken are lines that exist. Others are better.
+	Taken []string
 	// Seed makes the output of the built-in composer reproducible.
 	Seed int64
 }

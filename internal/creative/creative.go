@@ -262,6 +262,8 @@ type Parameters struct {
 	Objective    *string     `json:"objective"`
 	// Fallback is one of Fallbacks, nil for that of the model's setup.
 	Fallback *string `json:"fallback"`
+	// LikeVariantID is the variant whose idea leads all others.
+	LikeVariantID *ident.ID `json:"like_variant_id"`
 }
 
 // Reference is an earlier creative or a web page whose style to follow.
@@ -287,15 +289,17 @@ type GenerationErr struct {
 
 // Variant is one version of a creative.
 type Variant struct {
-	ID          ident.ID           `json:"id"`
-	CreativeID  ident.ID           `json:"creative_id"`
-	Position    int                `json:"position"`
-	Name        string             `json:"name"`
-	Status      Status             `json:"status"`
-	IsPrimary   bool               `json:"is_primary"`
-	IsControl   bool               `json:"is_control"`
-	Weight      int                `json:"weight"`
-	Content     Content            `json:"content"`
+	ID         ident.ID `json:"id"`
+	CreativeID ident.ID `json:"creative_id"`
+	Position   int      `json:"position"`
+	Name       string   `json:"name"`
+	Status     Status   `json:"status"`
+	IsPrimary  bool     `json:"is_primary"`
+	IsControl  bool     `json:"is_control"`
+	Weight     int      `json:"weight"`
+	Content    Content  `json:"content"`
+	// Approval is nil without a decision.
+	Approval    *Approval          `json:"approval"`
 	Policy      policy.Result      `json:"policy"`
 	Differences []string           `json:"differences"`
 	AspectRatio *string            `json:"aspect_ratio"`

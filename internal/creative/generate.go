@@ -1,6 +1,7 @@
 package creative
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -95,6 +96,55 @@ func (s *Service) missingRefs(ctx context.Context, workspace ident.ID, r *Reques
 	return append(details, bad...), err
 }
 
+// fillFromVariant fills empty fields of the request from the creative of the
+// variant that the new ones shall be like.
+func (s *Service) fillFromVariant(ctx context.Context, workspace ident.ID, f *body.Reader, r *Request) error {
+	id := r.LikeVariantID
+	if id == nil {
+		return nil
+	}
+	v, err := s.Store.Variant(ctx, workspace, *id)
+	if fault.Is(err, fault.NotFound) {
+		f.Problems.Add(fault.MissingRef("like_variant_id", *id))
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	c, err := s.Store.Load(ctx, workspace, v.CreativeID)
+	if err != nil {
+		return err
+	}
+	isEmpty := r.Prompt == "" && len(r.Brief.List()) == 0
+	g := c.Generation
+	if g == nil {
+		if isEmpty {
+			f.Bad("like_variant_id", "invalid_value", "is a variant of an uploaded creative, whose facts are not known. Give brief or prompt too.", nil)
+		}
+		return nil
+	}
+	if isEmpty {
+		r.Prompt, r.Brief = g.Prompt, g.Brief
+	}
+	was := g.Parameters
+	if f.Object.Get("type") == nil {
+		r.Type = was.Type
+	}
+	if len(r.Channels) == 0 {
+		r.Channels = was.Channels
+	}
+	if len(r.AspectRatios)+len(r.Sizes) == 0 {
+		r.AspectRatios, r.Sizes = was.AspectRatios, was.Sizes
+	}
+	if len(r.Formats) == 0 {
+		r.Formats = was.Formats
+	}
+	r.NegativePrompt = cmp.Or(r.NegativePrompt, g.NegativePrompt)
+	r.Language, r.Tone, r.Brand = cmp.Or(r.Language, was.Language), cmp.Or(r.Tone, was.Tone), cmp.Or(r.Brand, was.Brand)
+	r.CallToAction, r.LandingURL, r.Objective = cmp.Or(r.CallToAction, was.CallToAction), cmp.Or(r.LandingURL, was.LandingURL), cmp.Or(r.Objective, was.Objective)
+	return nil
+}
+
 // fillFromCampaign fills empty fields of the request from the campaign.
 func (r *Request) fillFromCampaign(c CampaignContext) {
 	if len(r.Channels) == 0 {
@@ -166,6 +216,9 @@ func (s *Service) Generate(ctx context.Context, cause record.Cause, sent *body.V
 	f := body.NewReader(sent, false)
 	r := readRequest(f)
 	f.Done()
+	if err := s.fillFromVariant(ctx, cause.Workspace, f, &r); err != nil {
+		return record.Doc{}, "", err
+	}
 	dangling, err := s.missingRefs(ctx, cause.Workspace, &r)
 	if err != nil {
 		return record.Doc{}, "", err

@@ -133,6 +133,16 @@ func (s *Service) addReferences(ctx context.Context, c *Creative, b *Brief) erro
 			}
 		}
 	}
+	if id := c.Generation.Parameters.LikeVariantID; id != nil {
+		v, err := s.Store.Variant(ctx, c.WorkspaceID, *id)
+		if err != nil {
+			return err
+		}
+		if v.Generation != nil {
+			b.Angle = v.Generation.Parameters["angle"]
+		}
+		b.Taken = textsOf(&v.Content)
+	}
 	if len(b.Shapes) == 0 || b.Brand.LogoURL == "" {
 		return nil
 	}

@@ -158,19 +158,20 @@ func readRequest(f *body.Reader) Request {
 		Metadata:       f.Metadata(),
 		Parameters: Parameters{
 			Type: GeneratedTypes[0], Variants: DefaultVariants,
-			Channels:     f.Choices("channels", len(Channels), Channels),
-			AspectRatios: f.Choices("aspect_ratios", len(AspectRatios), shapeNames(AspectRatios)),
-			Sizes:        f.Choices("sizes", len(Sizes), shapeNames(Sizes)),
-			Formats:      f.Choices("formats", len(Formats), Formats),
-			Language:     f.Language("language", body.Nullable),
-			Tone:         f.Text("tone", body.Nullable, 0, MaxTone),
-			AudienceID:   f.ID("audience_id", body.Nullable),
-			CampaignID:   f.ID("campaign_id", body.Nullable),
-			Brand:        readBrand(f),
-			References:   readReferences(f),
-			CallToAction: f.Choice("call_to_action", body.Nullable, CallsToAction),
-			LandingURL:   f.URL("landing_url", nil),
-			Fallback:     f.Choice("fallback", body.Nullable, Fallbacks),
+			Channels:      f.Choices("channels", len(Channels), Channels),
+			AspectRatios:  f.Choices("aspect_ratios", len(AspectRatios), shapeNames(AspectRatios)),
+			Sizes:         f.Choices("sizes", len(Sizes), shapeNames(Sizes)),
+			Formats:       f.Choices("formats", len(Formats), Formats),
+			Language:      f.Language("language", body.Nullable),
+			Tone:          f.Text("tone", body.Nullable, 0, MaxTone),
+			AudienceID:    f.ID("audience_id", body.Nullable),
+			CampaignID:    f.ID("campaign_id", body.Nullable),
+			Brand:         readBrand(f),
+			References:    readReferences(f),
+			CallToAction:  f.Choice("call_to_action", body.Nullable, CallsToAction),
+			LandingURL:    f.URL("landing_url", nil),
+			LikeVariantID: f.ID("like_variant_id", body.Nullable),
+			Fallback:      f.Choice("fallback", body.Nullable, Fallbacks),
 		},
 	}
 	q.Prompt, q.Brief = readBrief(f)
@@ -186,6 +187,10 @@ func readBrief(f *body.Reader) (prompt string, fields *brief.Fields) {
 	fields = readBriefFields(f)
 	body.Set(&prompt, f.Text("prompt", body.Nullable, 1, MaxPrompt))
 	sent := f.Object.Get("prompt")
+	like := f.Object.Get("like_variant_id")
+	if like != nil && like.Kind == body.KindString {
+		return prompt, fields
+	}
 	if len(fields.List()) == 0 && (sent == nil || sent.Kind == body.KindNull) {
 		f.Bad("prompt", "required", "is required without the fields of a brief. Give a prompt, or brief.product.", nil)
 	}

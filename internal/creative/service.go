@@ -235,14 +235,7 @@ func (s *Service) updatePrimary(ctx context.Context, c *Creative, spec *Spec, sa
 			Field: "content", In: "body", Code: "immutable", Message: message, Meta: fault.Meta{"current_status": c.Status, "required_status": required},
 		})
 	}
-	var b *Brief
-	review := policy.Review
-	if c.Generation != nil {
-		b = c.brief()
-		if c.Generation.Provider != BuiltIn {
-			review = reviewEdited
-		}
-	}
+	b, review := c.reviewOfEdits()
 	c.Policy = spec.reviewCopy(b, review)
 	if c.PrimaryVariantID == nil {
 		return nil
@@ -253,7 +246,7 @@ func (s *Service) updatePrimary(ctx context.Context, c *Creative, spec *Spec, sa
 	}
 	v.Content, v.Policy, v.Language = spec.Content, c.Policy, spec.Content.Language
 	v.Version, v.UpdatedAt = v.Version+1, save.At
-	save.Primary = v
+	save.Changed = []*Variant{v}
 	return nil
 }
 
@@ -322,6 +315,19 @@ type reviewer func(src *policy.BriefSource, channels []string, byChannel map[str
 // reviewEdited checks the copy of a language model after a person has edited it.
 func reviewEdited(src *policy.BriefSource, channels []string, byChannel map[string]policy.Copy) policy.Result {
 	return claims.Review(src, channels, byChannel, policy.Warn)
+}
+
+// reviewOfEdits returns the brief of a generated creative, nil for another one, and
+// the reviewer of what people write into it.
+func (c *Creative) reviewOfEdits() (*Brief, reviewer) {
+	switch {
+	case c.Generation == nil:
+		return nil, policy.Review
+	case c.Generation.Provider == BuiltIn:
+		return c.brief(), policy.Review
+	default:
+		return c.brief(), reviewEdited
+	}
 }
 
 // reviewCopy checks the text of a creative. A channel without its own copy

@@ -23,8 +23,9 @@ type Store interface {
 	List(ctx context.Context, workspace ident.ID, q page.Query) (page.Page, error)
 	// Variants lists the variants of a creative.
 	Variants(ctx context.Context, workspace, creative ident.ID, q page.Query) (page.Page, error)
-	// Variant reads one variant.
+	// Variant reads one variant, VariantDoc its document.
 	Variant(ctx context.Context, workspace, id ident.ID) (*Variant, error)
+	VariantDoc(ctx context.Context, workspace, id ident.ID) (record.Doc, error)
 	// ReplaceResponse replaces the response stored under the caller's idempotency key, if
 	// one exists.
 	ReplaceResponse(ctx context.Context, cause record.Cause, id ident.ID, d record.Doc) error
@@ -36,11 +37,16 @@ type Store interface {
 // Save is written together with a creative.
 type Save struct {
 	record.Save
-	// Variants are written when a creative becomes ready. Nil keeps the stored
-	// ones.
+	// Variants are written when a creative becomes ready.
 	Variants []Variant
-	// Primary, if set, replaces this variant.
-	Primary *Variant
+	// Changed replaces stored variants.
+	Changed []*Variant
+	// NewMedia and OldMedia are the assets that changed variants refer to since
+	// and that no variant refers to anymore.
+	NewMedia, OldMedia []ident.ID
+	// Answer, if set, is the response that is stored under the caller's
+	// idempotency key instead of the creative.
+	Answer *Variant
 	// Spend is added to the workspace's spend of Month.
 	Spend int64
 	Month string

@@ -74,6 +74,9 @@ func (m *maker) bodyEdges(op *fanfaretest.Operation, schema *openapi3.SchemaRef)
 		c.body = e.encode(m.t, body)
 		// What takes long need not be waited for.
 		res := c.with("Prefer: respond-async").by(m.tenant.Client)
+		if member := stricter[op.OperationID]; member != "" && strings.HasPrefix(e.name, member) && e.codes == nil && res.Status == http.StatusUnprocessableEntity {
+			continue
+		}
 		e.check(m.t, res, "")
 		if e.codes == nil && res.Status < 300 && keepsBody(op) {
 			checkKept(m.t, op, e.name, c.body.(string), res)

@@ -48,6 +48,12 @@ func firstRun(t *fanfaretest.Tenant) string {
 	return t.Do("GET", "/v1/connections/"+connect(t, "sandbox")+"/syncs", nil).Want(200).List().Data[0]["id"].(string)
 }
 
+// secondVariant returns the id of a new variant that is not primary.
+func secondVariant(t *fanfaretest.Tenant) string {
+	made := t.Do("POST", "/v1/creative/generate", `{"prompt":"Mountain tea, 20% off until Sunday, for students. Rated 4.8 by 2,000 customers. It brews in two minutes."}`).Want(201)
+	return t.Do("GET", "/v1/creative/"+made.ID()+"/variants", nil).Want(200).List().Data[1]["id"].(string)
+}
+
 // ownCall returns the calls that the rules of goodCall do not cover.
 func ownCall(t *fanfaretest.Tenant, op *fanfaretest.Operation) (c call, ok bool) {
 	switch op.OperationID {
@@ -57,6 +63,12 @@ func ownCall(t *fanfaretest.Tenant, op *fanfaretest.Operation) (c call, ok bool)
 		// A brief of which nothing may be said fails at once, and every time.
 		failed := t.Do("POST", "/v1/creative/generate", `{"prompt":"Tea","brand":{"banned_words":["tea"]}}`).Want(201)
 		return call{method: op.Method, target: "/v1/creative/" + failed.ID() + "/retry"}, true
+	case "getVariant", "updateVariant", "approveVariant", "rejectVariant", "regenerateVariantLine":
+		c := call{method: op.Method, target: strings.Replace(op.Path, "{id}", newRecord(t, "/v1/variants"), 1)}
+		if op.OperationID == "updateVariant" || op.OperationID == "regenerateVariantLine" {
+			c.body = smallestExample(t.Service.T, op)
+		}
+		return c, true
 	case "createConnection":
 		return call{method: op.Method, target: op.Path, body: map[string]any{"platform": "sandbox", "name": rand.Text()}}, true
 	case "reconnectConnection":
@@ -110,8 +122,11 @@ func bringIn(t *fanfaretest.Tenant, path string) {
 // newRecord creates a record of a collection, or finds one in a collection that
 // the service fills.
 func newRecord(t *fanfaretest.Tenant, collection string) string {
-	if collection == "/v1/syncs" {
+	switch collection {
+	case "/v1/syncs":
 		return firstRun(t)
+	case "/v1/variants":
+		return secondVariant(t)
 	}
 	for _, op := range fanfaretest.TheContract().Operations() {
 		if op.Method == http.MethodPost && op.Path == collection {

@@ -208,6 +208,17 @@ var shows = map[string]show{
 		id := generating(`{"prompt":"Tea","type":"image"}`, "Prefer: respond-async")(s).Want(202).ID()
 		return s.Do("PATCH", "/v1/creative/"+id, `{"content":{"headline":"Tea"}}`)
 	},
+	"variant_policy_blocked": func(s *statusCase) *fanfaretest.Response {
+		return s.Do("PATCH", "/v1/variants/"+secondVariant(s.Tenant), `{"content":{"by_channel":{"social":{"primary_text":"Cures cancer."}}}}`)
+	},
+	"no_alternative": func(s *statusCase) *fanfaretest.Response {
+		made := generating(`{"brief":{"product":"绿茶","benefits":["手工采摘"]},"variants":1}`)(s).Want(201).Record()
+		return s.Do("POST", "/v1/variants/"+made["primary_variant_id"].(string)+"/regenerate", `{"field":"content.by_channel.social.headlines[0]"}`)
+	},
+	"last_variant": func(s *statusCase) *fanfaretest.Response {
+		made := generating(`{"prompt":"Tea","variants":1}`)(s).Want(201).Record()
+		return s.Do("POST", "/v1/variants/"+made["primary_variant_id"].(string)+"/reject", nil)
+	},
 	"not_failed": func(s *statusCase) *fanfaretest.Response {
 		id := generating(`{"prompt":"Tea"}`)(s).Want(201).ID()
 		return s.Do("POST", "/v1/creative/"+id+"/retry", nil)

@@ -118,6 +118,10 @@ var beyond = withKeyFile(map[string]string{
 	"record_id null": "not_found", "record_id longest": "not_found", "record_id longest in code points": "not_found", "record_id shortest": "not_found",
 })
 
+// stricter are members with more rules than a schema can say: the limits of a
+// channel, the path of a line. Tests of the slice check these rules.
+var stricter = map[string]string{"updateVariant": "content", "regenerateVariantLine": "field"}
+
 // absent are values of the contract that only some installations support.
 var absent = map[string][]string{"provider": {"openai", "anthropic", "gemini"}}
 
@@ -214,6 +218,7 @@ func newMaker(t testing.TB, tenant *fanfaretest.Tenant) *maker {
 // to.
 var collections = map[string]string{
 	"seed_audience_id": "/v1/audiences", "audience_id": "/v1/audiences", "campaign_id": "/v1/campaigns", "creative_id": "/v1/creative", "asset_id": "/v1/assets",
+	"like_variant_id": "/v1/variants",
 }
 
 // realID returns the id of a record that a member may refer to.
@@ -230,7 +235,7 @@ func (m *maker) realID(member string) string {
 
 // isReference reports whether a member is the id of another record.
 func isReference(ref *openapi3.SchemaRef) bool {
-	return ref != nil && slices.Contains([]string{"#/components/schemas/Id", "#/components/schemas/IdInputOrNull", recordID}, ref.Ref)
+	return ref != nil && slices.Contains([]string{"#/components/schemas/Id", "#/components/schemas/IdInputOrNull", "#/components/schemas/LikeVariantId", recordID}, ref.Ref)
 }
 
 // recordID is a reference of which there may be several that exclude each

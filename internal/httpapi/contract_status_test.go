@@ -32,6 +32,10 @@ type statusCase struct {
 // never archived.
 func (s *statusCase) end(target string) {
 	collection := target[:strings.LastIndexByte(target, '/')]
+	if collection == "/v1/variants" {
+		target = "/v1/creative/" + s.Do("GET", target, nil).Want(200).Record()["creative_id"].(string)
+		collection = "/v1/creative"
+	}
 	if fanfaretest.TheContract().Doc.Paths.Find(collection+"/{id}").Delete != nil {
 		s.Do("DELETE", target, nil).Want(200)
 		return

@@ -94,6 +94,14 @@ func variantsRequest(b *creative.Brief, variants int, note string, further map[s
 		"landing_url":    b.LandingURL,
 		"style_examples": b.Examples,
 	}
+	if len(b.Taken) > 0 {
+		ask.WriteString("The lines in \"existing_lines\" exist. Write others.\n")
+		document["existing_lines"] = b.Taken
+	}
+	if b.Angle != "" {
+		ask.WriteString("Every variant argues with the idea in \"idea\".\n")
+		document["idea"] = b.Angle
+	}
 	maps.Copy(document, further)
 	ask.WriteString(dataBlock(document))
 	return Request{System: systemPrompt, User: ask.String(), Schema: briefSchema(b, variants), MaxTokens: maxTokensFor(variants * room), Seed: b.Seed}

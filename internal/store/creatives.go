@@ -57,7 +57,7 @@ var creativeTable = newRecords[creative.Creative](table{
 
 var variantTable = newRecords[creative.Variant](table{
 	name:   "variant",
-	shape:  3,
+	shape:  4,
 	hidden: archived,
 	columns: []column{
 		index("status", func(v *creative.Variant) any { return string(v.Status) }),
@@ -90,6 +90,11 @@ func (s *Creatives) Variant(ctx context.Context, workspace, id ident.ID) (*creat
 	return v, decode(d.JSON, v)
 }
 
+// VariantDoc reads the document of one variant.
+func (s *Creatives) VariantDoc(ctx context.Context, workspace, id ident.ID) (record.Doc, error) {
+	return s.db.doc(ctx, variantTable, workspace, id)
+}
+
 // Save inserts a new creative, or updates one that is unchanged since it was
 // loaded. In the same transaction it writes variants and model spend.
 func (s *Creatives) Save(ctx context.Context, c *creative.Creative, save creative.Save) (record.Doc, error) {
@@ -105,14 +110,21 @@ func (s *Creatives) Save(ctx context.Context, c *creative.Creative, save creativ
 	if err != nil {
 		return record.Doc{}, err
 	}
+	var answer *answered
+	if v := save.Answer; v != nil {
+		r, err := variantRow(c.WorkspaceID, v)
+		if err != nil {
+			return record.Doc{}, err
+		}
+		answer = &answered{id: v.ID, doc: record.Doc{Stamp: r.stamp, JSON: r.doc}}
+	}
 	refs := func(spec *creative.Spec) []ref {
 		return slices.Concat(refsOf("channel", spec.Channels), refsOf("tag", spec.Tags))
 	}
 	return s.db.save(ctx, recordWrite{
 		table: creativeTable, row: r, common: &c.Common, save: save.Save,
-		// References of variants are only added, because variants are written
-		// once.
-		before: refs(&before.Spec), now: append(refs(&c.Spec), refsOf("asset_id", media)...),
+		before: append(refs(&before.Spec), refsOf("asset_id", save.OldMedia)...), now: append(refs(&c.Spec), refsOf("asset_id", media)...),
+		answer: answer,
 		also: func(tx Tx) error {
 			if err := s.saveVariants(tx, c, save, rows, media); err != nil {
 				return err
@@ -122,26 +134,35 @@ func (s *Creatives) Save(ctx context.Context, c *creative.Creative, save creativ
 	})
 }
 
-// variantRows encodes the variants to write and lists their assets.
+func variantRow(workspace ident.ID, v *creative.Variant) (row, error) {
+	return variantTable.rowOf(row{
+		workspace: workspace, id: v.ID, stamp: record.Stamp{Version: v.Version}, created: int64(v.CreatedAt), updated: int64(v.UpdatedAt),
+	}, v)
+}
+
+// variantRows encodes the variants to write, the new ones first, and lists the
+// assets that they add.
 func variantRows(workspace ident.ID, save creative.Save) (rows []row, media []ident.ID, err error) {
-	list := save.Variants
-	if save.Primary != nil {
-		list = []creative.Variant{*save.Primary}
-	}
-	for i := range list {
-		v := &list[i]
-		r, err := variantTable.rowOf(row{
-			workspace: workspace, id: v.ID, stamp: record.Stamp{Version: v.Version}, created: int64(v.CreatedAt), updated: int64(v.UpdatedAt),
-		}, v)
+	media = slices.Clone(save.NewMedia)
+	for i := range save.Variants {
+		v := &save.Variants[i]
+		r, err := variantRow(workspace, v)
 		if err != nil {
 			return nil, nil, err
 		}
 		rows = append(rows, r)
 		for _, m := range v.Content.Media {
-			if save.Primary == nil && !slices.Contains(media, m.AssetID) {
+			if !slices.Contains(media, m.AssetID) {
 				media = append(media, m.AssetID)
 			}
 		}
+	}
+	for _, v := range save.Changed {
+		r, err := variantRow(workspace, v)
+		if err != nil {
+			return nil, nil, err
+		}
+		rows = append(rows, r)
 	}
 	return rows, media, nil
 }
@@ -156,8 +177,8 @@ func (s *Creatives) saveVariants(tx Tx, c *creative.Creative, save creative.Save
 			Field: "content.media", Code: "not_found", Message: "content.media names an asset that is gone; upload it again.", Meta: fault.Meta{"id": missing[0]},
 		}})
 	}
-	for _, r := range rows {
-		if save.Primary == nil {
+	for i, r := range rows {
+		if i < len(save.Variants) {
 			if err := variantTable.add(tx, r); err != nil {
 				return err
 			}

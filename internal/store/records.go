@@ -81,8 +81,16 @@ type recordWrite struct {
 	// before and now are the record's references before and after.
 	before, now []ref
 	save        record.Save
+	// answer, if set, is stored under the idempotency key instead of the record.
+	answer *answered
 	// also, if set, writes to other tables before the record's row is written.
 	also func(tx Tx) error
+}
+
+// answered is the response to a write.
+type answered struct {
+	id  ident.ID
+	doc record.Doc
 }
 
 // save writes a record and its change log in one transaction.
@@ -91,6 +99,9 @@ func (db *DB) save(ctx context.Context, w recordWrite) (record.Doc, error) {
 	log, err := db.changeLog(w.save.Cause, w.save.At, w.row.id, d, w.save.Events)
 	if err != nil {
 		return record.Doc{}, err
+	}
+	if w.answer != nil {
+		log.id, log.answer = w.answer.id, w.answer.doc
 	}
 	return d, db.writeTx(Within(ctx, w.row.workspace), func(tx Tx) error { return db.saveIn(tx, &w, &log) })
 }

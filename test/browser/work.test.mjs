@@ -1,27 +1,7 @@
-// Generating, syncing and asking, on the demo's data.
+// Syncing and asking, on the demo's data.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { accessible, faultless, settled, signedIn, until, visit } from "./browser.mjs";
-
-test("generate a creative", async () => {
-  const page = await signedIn();
-  await visit(page, "/creative?new=1");
-  const dialog = page.getByRole("dialog");
-  await accessible(page, "generate");
-  await dialog.getByLabel("Prompt").fill("Oat milk latte from Kava Bar, 20% off until Sunday, for students. Free refills.");
-  await dialog.getByRole("button", { name: "Generate", exact: true }).click();
-  await dialog.getByText("variants are ready").waitFor();
-  await accessible(page, "what was generated");
-  await dialog.getByRole("link", { name: "Open" }).click();
-  await page.waitForURL(/\/creative\/crv_/);
-  await page.getByText("Ready", { exact: true }).first().waitFor();
-  await settled(page);
-  await accessible(page, "a fresh creative");
-  await page.getByRole("button", { name: "Approve" }).click();
-  await page.getByRole("dialog").getByRole("button", { name: "Approve" }).click();
-  await page.getByText("Approved", { exact: true }).waitFor();
-  faultless(page, "generate");
-});
 
 /** Waits until no run of a connection is under way, and gives all: the first one takes its time. */
 const idle = (page, id) => until(page, `/console/v1/connections/${id}/syncs?limit=100`, (runs) => runs.every((r) => r.finished_at), 300_000);

@@ -29,6 +29,9 @@ type Writer struct{}
 // New returns a writer.
 func New() *Writer { return &Writer{} }
 
+// takenUses is how often a line that exists counts as used.
+const takenUses = 4
+
 // writer writes one brief.
 type writer struct {
 	brief *creative.Brief
@@ -118,6 +121,9 @@ func newWriter(b *creative.Brief, set *brief.Understood) *writer {
 		w.kind = set.Kind
 	}
 	w.address = w.addressOf()
+	for _, text := range b.Taken {
+		w.used[text] = takenUses
+	}
 	return w
 }
 

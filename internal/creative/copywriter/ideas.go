@@ -53,7 +53,37 @@ func (w *writer) ideas() []idea {
 		one("detail", []mask{sentence})
 	}
 	one("intro", of(brief.Product, brief.Brand))
+	if w.brief.Angle != "" {
+		return w.alike(list)
+	}
 	return list
+}
+
+// alike returns one idea for all variants: the one of the angle whose facts the
+// lines that exist say most often. Without one it returns different ideas.
+func (w *writer) alike(list []idea) []idea {
+	best, top := -1, -1
+	for i, idea := range list {
+		if idea.name != w.brief.Angle {
+			continue
+		}
+		said := 0
+		for rest := idea.lead; rest != 0; rest &= rest - 1 {
+			fact := strings.ToLower(w.m.facts[bits.TrailingZeros64(uint64(rest))].Text)
+			for _, text := range w.brief.Taken {
+				if strings.Contains(strings.ToLower(text), fact) {
+					said++
+				}
+			}
+		}
+		if said > top {
+			best, top = i, said
+		}
+	}
+	if best < 0 {
+		return list
+	}
+	return slices.Repeat(list[best:best+1], w.brief.Variants+mostRetries)
 }
 
 // weights are how much a line gains from a fact of a type that was not said yet.

@@ -120,7 +120,7 @@ func (w *Fixture) creativeSteps() []Step {
 			v, err := s.Variant(w.T.Context(), w.Workspace, primary)
 			w.must(err)
 			v.Version, v.Name = v.Version+1, "Another"
-			c.Tags, save.Primary, save.Spend, save.Month = []string{"b", "c"}, v, 500, "2026-11"
+			c.Tags, save.Changed, save.Spend, save.Month = []string{"b", "c"}, []*creative.Variant{v}, 500, "2026-11"
 		}),
 		change("archive", func(c *creative.Creative, save *creative.Save) {
 			c.Status, c.ArchivedAt = creative.StatusArchived, &save.At
@@ -373,7 +373,7 @@ func recordsCreativeSaves(t *testing.T, w *Fixture) {
 	}
 	stale := variant
 	stale.Version = 5
-	if _, err := w.changeCreative(t.Context(), w.Cause(), c.ID, func(_ *creative.Creative, save *creative.Save) { save.Primary = &stale }); !errors.Is(err, record.ErrRace) {
+	if _, err := w.changeCreative(t.Context(), w.Cause(), c.ID, func(_ *creative.Creative, save *creative.Save) { save.Changed = []*creative.Variant{&stale} }); !errors.Is(err, record.ErrRace) {
 		t.Errorf("a lost race of the variant: got %v want %v", err, record.ErrRace)
 	}
 	if after := State(t, w.Raw); before["variant"] != after["variant"] || before["creative"] != after["creative"] || before["model_spend"] != after["model_spend"] || before["event"] != after["event"] {

@@ -1,9 +1,10 @@
 // The copy of one channel: its lines with the room they take, and what the
 // check says about them.
-import { CircleAlert, TriangleAlert } from "lucide-react";
+import { CircleAlert, RefreshCw, TriangleAlert } from "lucide-react";
 import { words } from "../../lib/format";
+import { Button } from "../../ui/button";
 import type { Copy, Finding, Variant } from "./data";
-import { type Limit, length, limitsOf, texts } from "./limits";
+import { isList, type Limit, length, limitsOf, texts } from "./limits";
 
 /** How much of its room a text takes; over it is said in words too. */
 export function Counter({ text, limit }: { text: string; limit: Limit }) {
@@ -78,11 +79,16 @@ export function CopyLines({
   copy,
   policy,
   lang,
+  regenerate,
+  isBusy,
 }: {
   channel: string;
   copy: Copy;
   policy: Variant["policy"];
   lang: string | null;
+  /** Asks for another line in a place, undefined where that is not possible. */
+  regenerate?: (field: string) => void;
+  isBusy?: boolean;
 }) {
   return (
     <dl className="grid gap-x-6 gap-y-4 text-sm sm:grid-cols-[8rem_1fr]">
@@ -101,7 +107,25 @@ export function CopyLines({
                       <span lang={lang ?? undefined} className="min-w-0 whitespace-pre-line break-words">
                         <Marked text={text} findings={found} />
                       </span>
-                      <Counter text={text} limit={limit} />
+                      <span className="flex shrink-0 items-center gap-1.5">
+                        <Counter text={text} limit={limit} />
+                        {regenerate && limit.field !== "business_name" ? (
+                          <Button
+                            icon
+                            size="sm"
+                            look="quiet"
+                            isDisabled={isBusy}
+                            aria-label={`Regenerate ${words(limit.field).toLowerCase().replace(/s$/, "")}${isList(limit.field) ? ` ${i + 1}` : ""}`}
+                            onPress={() =>
+                              regenerate(
+                                `content.by_channel.${channel}.${limit.field}${isList(limit.field) ? `[${i}]` : ""}`,
+                              )
+                            }
+                          >
+                            <RefreshCw aria-hidden="true" />
+                          </Button>
+                        ) : null}
+                      </span>
                     </div>
                     <Findings list={found} />
                   </div>

@@ -151,6 +151,75 @@ export function usePatch(id: string, quiet = false) {
   });
 }
 
+/** Reads a creative and its variants again after a change of a variant. */
+function useReread(id: string) {
+  const client = useQueryClient();
+  return () =>
+    client.invalidateQueries({
+      queryKey: ["creative"],
+      predicate: (q) => [id, "list"].includes(String(q.queryKey[1])),
+    });
+}
+
+/** The version of a variant that a change is about; a newer one is not overwritten. */
+const match = (v: Variant) => ({ "If-Match": `"${v.version}.0"` });
+
+/** Changes the texts of a variant. */
+export function useVariantPatch(v: Variant) {
+  const done = useReread(v.creative_id);
+  return useMutation({
+    meta: { quiet: true },
+    mutationFn: async (body: Schemas["VariantPatch"]) =>
+      (await take(v1.PATCH("/v1/variants/{id}", { params: { path: { id: v.id }, header: match(v) }, body }))).data,
+    onSuccess: done,
+  });
+}
+
+/** Approves or rejects a variant. */
+export function useDecide(v: Variant) {
+  const done = useReread(v.creative_id);
+  return useMutation({
+    mutationFn: async (what: "approve" | "reject") => {
+      const params = { path: { id: v.id }, header: match(v) };
+      return what === "approve"
+        ? take(v1.POST("/v1/variants/{id}/approve", { params }))
+        : take(v1.POST("/v1/variants/{id}/reject", { params }));
+    },
+    onSuccess: done,
+  });
+}
+
+/** Replaces one line of a variant by another one from the same facts. */
+export function useRegenerate(v: Variant | undefined) {
+  const done = useReread(v?.creative_id ?? "");
+  return useMutation({
+    mutationFn: async (field: string) => {
+      if (!v) return;
+      await take(
+        v1.POST("/v1/variants/{id}/regenerate", { params: { path: { id: v.id }, header: match(v) }, body: { field } }),
+      );
+    },
+    onSuccess: done,
+  });
+}
+
+/** Generates a creative whose variants all have the idea of one. */
+export function useMoreLike() {
+  const keep = useKeep();
+  return useMutation({
+    mutationFn: async (id: string) =>
+      (
+        await take(
+          v1.POST("/v1/creative/generate", {
+            params: { header: { Prefer: "respond-async" } },
+            body: { like_variant_id: id } as Schemas["GenerateRequest"],
+          }),
+        )
+      ).data,
+    onSuccess: keep,
+  });
+}
+
 export function useRestore() {
   const keep = useKeep();
   return useMutation({

@@ -11,9 +11,18 @@ import { Badge, Card, PageHeader, Status } from "../../ui/display";
 import { Empty, Failed, Note, SkeletonRows } from "../../ui/feedback";
 import { ShowCall, tab } from "../../ui/showcall";
 import { CopyLines } from "./copy";
-import { type Creative, creativeQuery, named, useArchive, useRestore, type Variant, variantsQuery } from "./data";
+import {
+  type Creative,
+  creativeQuery,
+  named,
+  useArchive,
+  useRegenerate,
+  useRestore,
+  type Variant,
+  variantsQuery,
+} from "./data";
 import { Edit } from "./edit";
-import { Approval, Origin, UsedIn } from "./facts";
+import { Approval, Origin, UsedFacts, UsedIn } from "./facts";
 import { Frame } from "./frames";
 import { Performance } from "./performance";
 import { Progress } from "./progress";
@@ -68,9 +77,9 @@ function Loaded({ creative: c }: { creative: Creative }) {
                 channel={channel}
                 setChannel={(v) => set({ channel: v })}
               />
-              {c.variant_count > 1 ? (
+              {c.variant_count > 0 ? (
                 <Variants
-                  id={c.id}
+                  creative={c}
                   channel={channel}
                   shown={shown?.id}
                   show={(v) => set({ variant: v === c.primary_variant_id ? "" : v })}
@@ -83,6 +92,7 @@ function Loaded({ creative: c }: { creative: Creative }) {
         <div className="grid min-w-0 gap-5">
           {working ? null : <Approval creative={c} />}
           {working ? null : <UsedIn id={c.id} />}
+          <UsedFacts creative={c} />
           <Origin creative={c} />
         </div>
       </div>
@@ -142,6 +152,8 @@ function Preview({
   setChannel: (v: string) => void;
 }) {
   const [turn, setTurn] = useState(0);
+  const may = useMay("editor");
+  const another = useRegenerate(variant);
   const content = variant?.content ?? c.content;
   const policy = variant?.policy ?? c.policy;
   const copy = content.by_channel[channel];
@@ -181,7 +193,16 @@ function Preview({
           </div>
           <div className="pt-4">
             {copy ? (
-              <CopyLines channel={channel} copy={copy} policy={policy} lang={content.language} />
+              <CopyLines
+                channel={channel}
+                copy={copy}
+                policy={policy}
+                lang={content.language}
+                isBusy={another.isPending}
+                regenerate={
+                  may && c.status === "ready" && c.generation && variant ? (f) => another.mutate(f) : undefined
+                }
+              />
             ) : (
               <Empty title="No copy of its own on this channel">The text of the creative is shown as it is.</Empty>
             )}

@@ -1,5 +1,4 @@
 // Changing a creative: its name, where it fits and the copy of each channel.
-import { Plus, X } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { Form, Tab, TabList, TabPanel, Tabs } from "react-aria-components";
 import { Refusal } from "../../api/client";
@@ -23,23 +22,29 @@ import {
   options,
   type Patch,
   usePatch,
+  useVariantPatch,
+  type Variant,
 } from "./data";
 import { isList, type Limit, limitsOf, texts } from "./limits";
+import { Lines } from "./lines";
 
 type ByChannel = Record<string, Partial<Copy>>;
 
 export function Edit({
   creative,
+  variant,
   isOpen,
   onOpenChange,
 }: {
   creative: Creative;
+  /** The variant to edit instead of the creative. */
+  variant?: Variant;
   isOpen: boolean;
   onOpenChange: (open: boolean) => void;
 }) {
   return (
-    <Dialog side title="Edit creative" isOpen={isOpen} onOpenChange={onOpenChange}>
-      {(close) => <EditForm creative={creative} close={close} />}
+    <Dialog side title={variant ? "Edit variant" : "Edit creative"} isOpen={isOpen} onOpenChange={onOpenChange}>
+      {(close) => <EditForm creative={creative} variant={variant} close={close} />}
     </Dialog>
   );
 }
@@ -58,41 +63,58 @@ function copyPatch(was: ByChannel, now: ByChannel): ByChannel | undefined {
   return Object.keys(changed).length > 0 ? changed : undefined;
 }
 
-function EditForm({ creative: c, close }: { creative: Creative; close: () => void }) {
+/** Messages by field, with the words of the form instead of API names. */
+function errorsOf(error: Error | null): Record<string, string> {
+  if (!(error instanceof Refusal)) return {};
+  return Object.fromEntries(
+    error.details
+      .filter((d) => d.field)
+      .map((d) => {
+        const field = d.field as string;
+        const name = field.replace(/^.*\./, "").replace(/\[\d+\]$/, "");
+        // The policy check names the field and the place in it.
+        const place =
+          d.code === "policy_blocked" && isList(name as keyof Copy) ? `${field}[${d.meta?.index ?? 0}]` : field;
+        return [place, d.message.replaceAll(field, words(name))];
+      }),
+  );
+}
+
+function EditForm({ creative: c, variant, close }: { creative: Creative; variant?: Variant; close: () => void }) {
+  const { name, content: was } = variant ?? c;
   const [v, setV] = useState({
-    name: c.name,
+    name,
     channels: c.channels as string[],
     tags: c.tags.join(", "),
-    headline: c.content.headline ?? "",
-    body: c.content.body ?? "",
-    call: c.content.call_to_action ?? "none",
-    landing: c.content.landing_url ?? "",
+    headline: was.headline ?? "",
+    body: was.body ?? "",
+    call: was.call_to_action ?? "none",
+    landing: was.landing_url ?? "",
   });
-  const [copy, setCopy] = useState<ByChannel>(c.content.by_channel);
-  const patch = usePatch(c.id, true);
+  const [copy, setCopy] = useState<ByChannel>(was.by_channel);
+  const whole = usePatch(c.id, true);
+  const one = useVariantPatch(variant ?? ({} as Variant));
+  const patch = variant ? one : whole;
   const set = (next: Partial<typeof v>) => setV({ ...v, ...next });
-  const f = patch.error instanceof Refusal ? patch.error.fields : {};
+  const f = errorsOf(patch.error);
   const save = () => {
     const tags = v.tags
       .split(",")
       .map((t) => t.trim())
       .filter(Boolean);
     const content: Patch["content"] = {
-      ...(v.headline !== (c.content.headline ?? "") ? { headline: v.headline || null } : {}),
-      ...(v.body !== (c.content.body ?? "") ? { body: v.body || null } : {}),
-      ...(v.call !== (c.content.call_to_action ?? "none") ? { call_to_action: callOf(v.call) } : {}),
-      ...(v.landing !== (c.content.landing_url ?? "") ? { landing_url: v.landing || null } : {}),
-      by_channel: copyPatch(c.content.by_channel, copy),
+      ...(v.headline !== (was.headline ?? "") ? { headline: v.headline || null } : {}),
+      ...(v.body !== (was.body ?? "") ? { body: v.body || null } : {}),
+      ...(v.call !== (was.call_to_action ?? "none") ? { call_to_action: callOf(v.call) } : {}),
+      ...(v.landing !== (was.landing_url ?? "") ? { landing_url: v.landing || null } : {}),
+      by_channel: copyPatch(was.by_channel, copy),
     };
-    patch.mutate(
-      { name: v.name, channels: v.channels as Channel[], tags, content },
-      {
-        onSuccess: () => {
-          say("Saved.");
-          close();
-        },
-      },
-    );
+    const onSuccess = () => {
+      say("Saved.");
+      close();
+    };
+    if (variant) one.mutate({ name: v.name, content }, { onSuccess });
+    else whole.mutate({ name: v.name, channels: v.channels as Channel[], tags, content }, { onSuccess });
   };
   const shown = [...new Set([...Object.keys(copy), ...v.channels])];
   return (
@@ -103,15 +125,19 @@ function EditForm({ creative: c, close }: { creative: Creative; close: () => voi
         save();
       }}
     >
-      {patch.error ? <Note tone="bad">{patch.error.message}</Note> : null}
+      {patch.error ? (
+        <Note tone="bad">{Object.keys(f).length > 0 ? "Correct the marked fields." : patch.error.message}</Note>
+      ) : null}
       <TextField label="Name" value={v.name} onChange={(name) => set({ name })} error={f.name} isRequired />
-      <Choices
-        label="Channels"
-        options={options(channels)}
-        value={v.channels}
-        onChange={(list) => set({ channels: list })}
-        error={f.channels}
-      />
+      {variant ? null : (
+        <Choices
+          label="Channels"
+          options={options(channels)}
+          value={v.channels}
+          onChange={(list) => set({ channels: list })}
+          error={f.channels}
+        />
+      )}
       {shown.length > 0 ? (
         <Tabs>
           <TabList aria-label="Channel" className="mb-3 flex overflow-x-auto border-b border-line">
@@ -124,9 +150,9 @@ function EditForm({ creative: c, close }: { creative: Creative; close: () => voi
           {shown.map((ch) => (
             <TabPanel key={ch} id={ch} className="grid gap-4 outline-none">
               {limitsOf(ch).map((limit) => (
-                <Lines
+                <CopyField
                   key={limit.field}
-                  creative={c}
+                  of={variant ?? c}
                   channel={ch}
                   limit={limit}
                   value={texts(copy[ch], limit.field)}
@@ -168,13 +194,15 @@ function EditForm({ creative: c, close }: { creative: Creative; close: () => voi
             error={f["content.landing_url"]}
           />
         </div>
-        <TextField
-          label="Tags"
-          hint="Separated by commas"
-          value={v.tags}
-          onChange={(tags) => set({ tags })}
-          error={Object.entries(f).find(([k]) => k.startsWith("tags"))?.[1]}
-        />
+        {variant ? null : (
+          <TextField
+            label="Tags"
+            hint="Separated by commas"
+            value={v.tags}
+            onChange={(tags) => set({ tags })}
+            error={Object.entries(f).find(([k]) => k.startsWith("tags"))?.[1]}
+          />
+        )}
       </fieldset>
       <Actions>
         <Button onPress={close}>Cancel</Button>
@@ -186,8 +214,9 @@ function EditForm({ creative: c, close }: { creative: Creative; close: () => voi
   );
 }
 
-interface LinesProps {
-  creative: Creative;
+interface CopyFieldProps {
+  /** What is edited, as it is saved. */
+  of: Pick<Creative, "content" | "policy">;
   channel: string;
   limit: Limit;
   value: string[];
@@ -195,7 +224,7 @@ interface LinesProps {
   set: (lines: string[]) => void;
 }
 
-function Lines({ creative: c, channel, limit, value, errors, set }: LinesProps) {
+function CopyField({ of: c, channel, limit, value, errors, set }: CopyFieldProps) {
   const name = words(limit.field);
   const list = isList(limit.field);
   const path = `content.by_channel.${channel}.${limit.field}`;
@@ -219,32 +248,9 @@ function Lines({ creative: c, channel, limit, value, errors, set }: LinesProps) 
     />
   );
   if (!list) return field(value[0] ?? "", 0, name);
-  const one = name.replace(/s$/, "");
   return (
-    <div className="grid gap-2">
-      {value.map((text, i) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: a line is known by its place
-        <div key={i} className="flex items-start gap-1.5">
-          <div className="grow">{field(text, i, `${one} ${i + 1}`)}</div>
-          <Button
-            icon
-            look="quiet"
-            className="mt-6"
-            aria-label={`Remove ${one.toLowerCase()} ${i + 1}`}
-            onPress={() => set(value.filter((_, n) => n !== i))}
-          >
-            <X aria-hidden="true" />
-          </Button>
-        </div>
-      ))}
-      {value.length < limit.most ? (
-        <div>
-          <Button size="sm" look="quiet" onPress={() => set([...value, ""])}>
-            <Plus aria-hidden="true" />
-            Add {one.toLowerCase()}
-          </Button>
-        </div>
-      ) : null}
-    </div>
+    <Lines one={name.replace(/s$/, "")} values={value} most={limit.most} set={set}>
+      {(text, i, label) => field(text, i, label)}
+    </Lines>
   );
 }

@@ -6,6 +6,7 @@ import { Form } from "react-aria-components";
 import { take, v1 } from "../../api/client";
 import { count, instant, money } from "../../lib/format";
 import { useMay } from "../../lib/session";
+import { useView } from "../../lib/view";
 import { Button, TextLink } from "../../ui/button";
 import { Badge, Card, Facts, Status } from "../../ui/display";
 import { Failed, Note, Skeleton } from "../../ui/feedback";
@@ -13,7 +14,9 @@ import { TextField } from "../../ui/fields";
 import { Actions, Dialog } from "../../ui/overlay";
 import { say } from "../../ui/toast";
 import { type Creative, named, usePatch } from "./data";
+import { Generate } from "./generate";
 import { FallbackNote } from "./progress";
+import { FactList } from "./understood";
 
 const said: Record<Creative["approval"]["status"], string> = {
   not_required: "No approval is asked for in this workspace. A decision can be noted all the same.",
@@ -118,6 +121,29 @@ function Decide({
   );
 }
 
+/** The facts that it was generated from, and the way to correct them. */
+export function UsedFacts({ creative: c }: { creative: Creative }) {
+  const [view, set] = useView();
+  const may = useMay("editor");
+  if (!c.generation) return null;
+  return (
+    <Card title="Facts" sub="The ad says nothing else.">
+      <FactList creative={c} />
+      {may && c.status !== "generating" ? (
+        <Button className="mt-3" size="sm" onPress={() => set({ again: "1" })}>
+          Correct the facts
+        </Button>
+      ) : null}
+      <Generate
+        key={c.id}
+        from={c}
+        isOpen={may && view("again") === "1"}
+        onOpenChange={(o) => set({ again: o ? "1" : "" })}
+      />
+    </Card>
+  );
+}
+
 export function Origin({ creative: c }: { creative: Creative }) {
   const g = c.generation;
   const cost = g?.cost;
@@ -157,8 +183,12 @@ export function Origin({ creative: c }: { creative: Creative }) {
       />
       {g ? (
         <>
-          <h3 className="mt-4 mb-1 text-xs text-muted">Prompt</h3>
-          <p className="text-sm whitespace-pre-line break-words">{g.prompt}</p>
+          {g.prompt ? (
+            <>
+              <h3 className="mt-4 mb-1 text-xs text-muted">Prompt</h3>
+              <p className="text-sm whitespace-pre-line break-words">{g.prompt}</p>
+            </>
+          ) : null}
           {g.negative_prompt ? <p className="mt-1 text-xs text-muted">Without: {g.negative_prompt}</p> : null}
           <div className="mt-2">
             <FallbackNote creative={c} />

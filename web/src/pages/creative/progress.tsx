@@ -5,6 +5,7 @@ import { Label, ProgressBar } from "react-aria-components";
 import { useMay } from "../../lib/session";
 import { Button } from "../../ui/button";
 import { Note } from "../../ui/feedback";
+import { reasonOf } from "./brief";
 import { type Creative, named, useArchive, useRetry } from "./data";
 
 function useSeconds(since: string): number {
@@ -16,7 +17,7 @@ function useSeconds(since: string): number {
   return Math.max(0, Math.round((now - Date.parse(since)) / 1000));
 }
 
-/** Says how a generation goes. edit leads back to the brief, where there is one. */
+/** Says how a generation goes. edit leads back to the form, where there is one. */
 export function Progress({ creative: c, edit }: { creative: Creative; edit?: () => void }) {
   if (c.status === "failed") return <Broken creative={c} edit={edit} />;
   if (c.status === "generating") return <Running creative={c} />;
@@ -81,7 +82,7 @@ function Broken({ creative: c, edit }: { creative: Creative; edit?: () => void }
   const e = c.generation?.error;
   return (
     <Note tone="bad" title="The generation failed">
-      <p>{e?.message ?? "No reason was given."}</p>
+      <p>{e ? reasonOf(e) : "No reason was given."}</p>
       {may ? (
         <div className="mt-2.5 flex flex-wrap gap-2">
           {e?.retryable !== false ? (
@@ -91,7 +92,7 @@ function Broken({ creative: c, edit }: { creative: Creative; edit?: () => void }
           ) : null}
           {edit ? (
             <Button size="sm" onPress={edit}>
-              Change the brief
+              Correct the facts
             </Button>
           ) : null}
         </div>

@@ -1,32 +1,35 @@
 // The variants side by side: what each says, how it does, and whether it is
 // likely the best.
 import { useQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
 import { Trophy } from "lucide-react";
+import { useState } from "react";
 import { useMetric } from "../../lib/catalogue";
 import { count, figure, none, percent } from "../../lib/format";
-import { useSession } from "../../lib/session";
+import { useMay, useSession } from "../../lib/session";
 import { Button } from "../../ui/button";
 import { Badge, Bar, Card, Status } from "../../ui/display";
 import { Failed, Note, Skeleton } from "../../ui/feedback";
 import { MetricName } from "../../ui/metric";
-import { type Variant, variantsQuery } from "./data";
+import { type Creative, useDecide, useMoreLike, type Variant, variantsQuery } from "./data";
+import { Edit } from "./edit";
 import { Frame } from "./frames";
 
 const metrics = ["impressions", "clicks", "ctr", "conversions", "cvr", "spend", "cpa"] as const;
 
 export function Variants({
-  id,
+  creative: c,
   channel,
   shown,
   show,
 }: {
-  id: string;
+  creative: Creative;
   channel: string;
   /** The variant that the preview shows. */
   shown?: string;
   show: (id: string) => void;
 }) {
-  const { data, error, refetch } = useQuery(variantsQuery(id));
+  const { data, error, refetch } = useQuery(variantsQuery(c.id));
   return (
     <Card title="Variants" sub="Figures of the last 30 full days, where an ad is linked to the variant">
       {error ? (
@@ -39,6 +42,7 @@ export function Variants({
               <div className="grow rounded-lg bg-sunken p-3">
                 {v.status === "failed" ? <Blocked variant={v} /> : <Frame channel={channel} content={v.content} />}
               </div>
+              <Work creative={c} variant={v} />
               <Figures variant={v} />
             </li>
           ))}
@@ -69,6 +73,7 @@ function Head({ variant: v, shown, show }: { variant: Variant; shown: boolean; s
       <div className="mt-1 flex min-h-5 flex-wrap items-center gap-1.5">
         {v.status === "ready" ? null : <Status value={v.status} />}
         {v.is_primary ? <Badge tone="accent">Primary</Badge> : null}
+        {v.approval ? <Status value={v.approval.status} /> : null}
         {v.is_control ? <Badge>Control</Badge> : null}
         {v.experiment?.is_winner ? (
           <Badge tone="good">
@@ -83,6 +88,56 @@ function Head({ variant: v, shown, show }: { variant: Variant; shown: boolean; s
           ? `Differs in ${v.differences.join(", ").replaceAll("_", " ")}`
           : "The one others differ from"}
       </p>
+    </div>
+  );
+}
+
+/** What people do with a variant. */
+function Work({ creative: c, variant: v }: { creative: Creative; variant: Variant }) {
+  const [editing, setEditing] = useState(false);
+  const decide = useDecide(v);
+  const more = useMoreLike();
+  const navigate = useNavigate();
+  if (!useMay("editor") || c.status !== "ready") return null;
+  const decision = v.approval?.status;
+  return (
+    <div className="flex flex-wrap gap-1.5">
+      <Button size="sm" onPress={() => setEditing(true)} aria-label={`Edit ${v.name}`}>
+        Edit
+      </Button>
+      {decision === "approved" || v.status !== "ready" ? null : (
+        <Button
+          size="sm"
+          busy={decide.isPending && decide.variables === "approve"}
+          onPress={() => decide.mutate("approve")}
+          aria-label={`Approve ${v.name}`}
+        >
+          Approve
+        </Button>
+      )}
+      {decision === "rejected" || v.status !== "ready" ? null : (
+        <Button
+          size="sm"
+          busy={decide.isPending && decide.variables === "reject"}
+          onPress={() => decide.mutate("reject")}
+          aria-label={`Reject ${v.name}`}
+        >
+          Reject
+        </Button>
+      )}
+      {c.generation ? (
+        <Button
+          size="sm"
+          busy={more.isPending}
+          aria-label={`More like ${v.name}`}
+          onPress={() =>
+            more.mutate(v.id, { onSuccess: (made) => navigate({ to: "/creative/$id", params: { id: made.id } }) })
+          }
+        >
+          More like this
+        </Button>
+      ) : null}
+      <Edit creative={c} variant={v} isOpen={editing} onOpenChange={setEditing} />
     </div>
   );
 }
