@@ -107,7 +107,7 @@ func (t *text) open() {
 		needs mask
 		leads bool
 		told  bool
-	}{{product, true, true}, {w.names(), true, true}, {product, false, true}, {w.names(), false, true}, {product, true, false}, {w.names(), false, false}, {0, true, false}, {0, false, false}} {
+	}{{product, true, true}, {product, false, true}, {w.names(), true, true}, {w.names(), false, true}, {product, true, false}, {w.names(), false, false}, {0, true, false}, {0, false, false}} {
 		q := base
 		q.needs, q.leads, q.told = try.needs, try.leads, try.told
 		if l, ok := w.pick(q); ok && (try.needs == 0 || l.facts&try.needs != 0) {
