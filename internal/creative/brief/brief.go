@@ -130,7 +130,15 @@ type Understood struct {
 // needs one sentence.
 func (u *Understood) IsEnough() bool {
 	says, about := 0, false
+	said := map[string]bool{}
 	for _, f := range u.Facts {
+		// A sentence that is a benefit says one thing.
+		text := strings.TrimRight(f.Text, ".!")
+		if said[text] && f.Type == Sentence {
+			about = true
+			continue
+		}
+		said[text] = true
 		switch f.Type {
 		case Product, Sentence:
 			if f.Type == Product && f.Confidence >= Sure {

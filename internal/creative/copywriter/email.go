@@ -108,7 +108,7 @@ func (w *writer) buttonText() string {
 	if !ok || w.gate.bans(f.Text) {
 		return ""
 	}
-	if dates := w.m.fill[copybank.ActBy]; len(dates) > 0 && !w.m.hasDate(f.Text) {
+	if dates := w.m.fill[copybank.ActBy]; len(dates) > 0 && w.m.generic == 0 && !w.m.hasDate(f.Text) {
 		return sentenceCase(bare(f.Text)) + " " + dates[0].text
 	}
 	return sentenceCase(bare(f.Text))

@@ -89,7 +89,7 @@ func (w *writer) passes(l *line, role copybank.Role) bool {
 		}
 	case copybank.Opening, copybank.Body, copybank.Closing:
 	}
-	return (l.sentence || !repeatsWord(l.text)) && !strings.Contains(l.text, "  ") && isClosed(l.text) && !w.gate.bans(l.text)
+	return strings.ContainsFunc(l.text, unicode.IsLetter) && (l.sentence || !repeatsWord(l.text)) && !strings.Contains(l.text, "  ") && isClosed(l.text) && !w.gate.bans(l.text)
 }
 
 // repeatsWord reports whether a line says a word of meaning twice.

@@ -279,7 +279,7 @@ func (w *writer) asOwn(l line, role copybank.Role) line {
 		}
 	case copybank.Opening:
 		// The lines of descriptions are looked at too. A title can open a text.
-		if l.angle != "intro" || words < 2 {
+		if _, sure := w.m.set.First(brief.Product, brief.Sure); sure || l.angle != "intro" || words < 2 {
 			text = ""
 		} else if !endsSentence(text) {
 			text += "."

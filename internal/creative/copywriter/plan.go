@@ -100,11 +100,14 @@ func (t *text) open() {
 	base := t.query(copybank.Opening, copybank.Description, copybank.Body)
 	base.first = true
 	product := w.maskOf(brief.Product)
+	if _, sure := w.m.set.First(brief.Product, brief.Sure); !sure && w.bank != nil && t.start() {
+		return
+	}
 	for _, try := range []struct {
 		needs mask
 		leads bool
 		told  bool
-	}{{product, true, true}, {w.names(), true, true}, {product, false, true}, {w.names(), false, true}, {product, true, false}, {w.names(), false, false}, {0, true, false}, {0, false, false}} {
+	}{{product, true, true}, {product, false, true}, {w.names(), true, true}, {w.names(), false, true}, {product, true, false}, {w.names(), false, false}, {0, true, false}, {0, false, false}} {
 		q := base
 		q.needs, q.leads, q.told = try.needs, try.leads, try.told
 		if l, ok := w.pick(q); ok && (try.needs == 0 || l.facts&try.needs != 0) {
@@ -118,6 +121,28 @@ func (t *text) open() {
 		}
 		t.add(&l)
 	}
+}
+
+// start opens a text with the first sentence of a brief whose product is not known:
+// it says what the others are about.
+func (t *text) start() bool {
+	w := t.w
+	first, at := mask(0), 0
+	for i, f := range w.m.facts {
+		if f.Type == brief.Sentence && f.Start != nil && (first == 0 || *f.Start < at) {
+			first, at = mask(1)<<i, *f.Start
+		}
+	}
+	if first == 0 {
+		return false
+	}
+	q := t.query(copybank.Description)
+	q.needs, q.told = first, true
+	l, ok := w.pick(q)
+	if ok && l.sentence {
+		t.add(&l)
+	}
+	return ok && l.sentence
 }
 
 // say adds facts in their order, up to the ideal length. Required ones are added
@@ -249,6 +274,10 @@ func (t *text) close() {
 func (w *writer) closing(t *text) query {
 	q := t.query(copybank.Closing)
 	q.needs, q.never, q.again, q.stock = w.maskOf(brief.CallToAction), 0, true, true
+	q.taken = nil // "Order now" is no repetition of "orders are open".
+	if w.m.generic != 0 {
+		q.never = w.m.actBy // "Learn more by Friday" is not what the brief says.
+	}
 	q.color = w.colorful(t.limit.Channel) && w.variant > 0 && !t.colored
 	return q
 }

@@ -445,7 +445,7 @@ func (r *reader) setScopes(from, to int) {
 		case at >= 0:
 			c.scope = brief.CallToAction
 			verb := r.clauseStart(c.from, from) + at
-			if n := r.lex.match("cues.act_verb", r.tokens[verb:c.from]); n > 0 && r.free(verb, verb+n) {
+			if n := r.lex.match("cues.act_verb", r.tokens[verb:c.from]); n > 0 && (r.free(verb, verb+n) || r.taken[verb] == brief.Deadline) {
 				actions = append(actions, candidate{t: brief.CallToAction, from: verb, to: verb + n, conf: brief.Guessed})
 			}
 		}

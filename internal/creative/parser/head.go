@@ -47,7 +47,7 @@ func (r *reader) startsLine(i int) bool {
 }
 
 // longestContext is the length of the longest line that is kept for an amount.
-const longestContext = 90
+const longestContext = 130
 
 // keepContext keeps the whole line or sentence around an amount or a date that no
 // pattern may use, because what belongs to it is not sure. Repeated as it is, it
@@ -115,6 +115,9 @@ func (r *reader) wanted(from, to int) bool {
 		return false
 	}
 	take := func(start, end int) bool {
+		for end > start+1 && r.tokens[end-1].upper && !r.lex.has("cues.jobs", &r.tokens[end-1]) {
+			end-- // "four welders Leeds"
+		}
 		if start >= end || !words.ArePeople(r.text(start, end)) && !r.lex.has("cues.jobs", &r.tokens[end-1]) || !r.free(start, end) || r.lex.has("cues.not_wanted", &r.tokens[end-1]) || r.wordCount(start, end) > maxProduct {
 			return false
 		}
@@ -130,7 +133,7 @@ func (r *reader) wanted(from, to int) bool {
 			for start+1 < to && (r.lex.has("cues.article", &r.tokens[start]) || r.lex.has("cues.wanted_more", &r.tokens[start]) || r.lex.has("cues.wanted_more", &r.tokens[start+1])) {
 				start++
 			}
-			return take(start, r.nounPhrase(start, to))
+			return take(start, r.nounPhrase(start, r.clauseEnd(start, to)))
 		}
 		if i > from && r.lex.has("cues.are_wanted", &r.tokens[i]) {
 			return take(from, i)

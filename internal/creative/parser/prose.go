@@ -274,7 +274,7 @@ func (r *reader) wholeSentence(from, to int) {
 	}
 	first := r.src.text[r.tokens[start].start:]
 	text := r.src.text[r.tokens[start].start:r.tokens[end-1].end]
-	if utf8.RuneCountInString(text) > maxSentence || r.wordCount(start, end) < 4 || !startsUpper(first) || r.isMark(end-1, "?,;:") {
+	if utf8.RuneCountInString(text) > maxSentence || r.wordCount(start, end) < 4 || !startsUpper(first) && r.form != formMessage || r.isMark(end-1, "?,;:") {
 		return
 	}
 	for i := start; i < end; i++ {

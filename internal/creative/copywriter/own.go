@@ -1,0 +1,141 @@
+package copywriter
+
+import (
+	"math/bits"
+	"slices"
+	"strings"
+
+	"fanfare/internal/creative/atoms"
+	"fanfare/internal/creative/brief"
+	"fanfare/internal/creative/copybank"
+)
+
+// within returns the facts that a sentence has, so that none of them is said twice.
+func (m *material) within(sentence string) (said mask) {
+	sentence = strings.ToLower(sentence)
+	for i, f := range m.facts {
+		if f.Type != brief.Sentence && f.Type != brief.CallToAction && f.Text != "" && strings.Contains(sentence, strings.ToLower(bare(f.Text))) {
+			said |= mask(1) << i
+		}
+	}
+	return said
+}
+
+// addOwnLines adds the lines that a fact is by itself.
+func (m *material) addOwnLines(f brief.Fact, fact mask) {
+	l := line{text: f.Text, facts: fact, own: true}
+	switch f.Type {
+	case brief.Offer:
+		l.angle = "deal"
+	case brief.Price:
+		// An amount alone does not say what it is for.
+		if f.Confidence < brief.Sure || len(strings.Fields(f.Text)) < 2 {
+			return
+		}
+		l.angle = "deal"
+	case brief.When:
+		if f.Confidence < brief.Sure {
+			return
+		}
+		l.angle = "place"
+	case brief.Benefit:
+		l.angle = "benefit"
+		if m.english && !startsWithWords(f.Text, "if") && !startsWithWords(f.Text, "when") {
+			m.addShortLine(l)
+		}
+	case brief.Proof:
+		l.angle = "proof"
+	case brief.Product:
+		l.angle = "intro"
+		if m.english && isSaid(f.Text) {
+			l.angle = "detail"
+		}
+		m.addShortLine(l)
+	case brief.Contact:
+		if isContact(f.Text) || f.Confidence < brief.Labeled {
+			return
+		}
+		l.angle = "detail"
+	case brief.CallToAction:
+		l.angle = "action"
+	case brief.Sentence:
+		l.angle = "detail"
+		if hasMoney(f.Text) {
+			l.angle = "deal"
+		}
+		l.facts |= m.within(f.Text)
+		l.sentence = true
+		m.told |= l.facts &^ fact
+	case brief.Brand, brief.PreviousPrice, brief.Deadline, brief.Place, brief.Audience, brief.Code, brief.Occasion, brief.Terms:
+		return
+	}
+	m.own = append(m.own, l)
+}
+
+// addShortLine adds a shorter form of a long line.
+func (m *material) addShortLine(l line) {
+	if short := m.shortOf(l.text); short != "" {
+		l.text, l.cut = short, true
+		m.own = append(m.own, l)
+	}
+}
+
+// addOwnDates adds lines that are an offer or an action in the brief's own words
+// with the date that belongs to it.
+func (m *material) addOwnDates() {
+	for _, l := range slices.Clone(m.own) {
+		var dates []filling
+		switch {
+		case l.angle == "deal" && len(m.fill[copybank.Offer])+len(m.fill[copybank.OfferDo]) == 0 && m.facts[bits.TrailingZeros64(uint64(l.facts))].Type == brief.Offer:
+			dates = m.fill[copybank.OfferUntil]
+		case l.angle == "action" && l.facts&m.phones != 0:
+			dates = m.fill[copybank.ActBy]
+		}
+		if len(dates) > 0 && !m.hasDate(l.text) {
+			l.text, l.facts = l.text+" "+dates[0].text, l.facts|dates[0].fact
+			m.own = append(m.own, l)
+		}
+	}
+}
+
+func (m *material) hasDate(text string) bool {
+	return slices.ContainsFunc(atoms.Find(text), func(a atoms.Atom) bool { return a.Kind == atoms.Date })
+}
+
+// shortOf returns a name or a phrase without what is in brackets or after a comma
+// at its end, empty if nothing can be left out. Lists stay whole.
+func (m *material) shortOf(text string) string {
+	if m.lang == nil {
+		return ""
+	}
+	short := text
+	if at := strings.Index(short, " ("); at > 0 && strings.HasSuffix(short, ")") {
+		short = short[:at]
+	}
+	if before, _, ok := strings.Cut(short, ", "); ok && strings.Count(short, ",") == 1 && !m.lang.has("and_words", short) {
+		short = before
+	}
+	inAtom := slices.ContainsFunc(atoms.Find(text), func(a atoms.Atom) bool { return a.Start < len(short) && len(short) < a.End })
+	if short == text || !isSayable(short) || inAtom {
+		return ""
+	}
+	return bare(short)
+}
+
+// withoutBrand returns a product without the advertiser after it: "Sunday roast at
+// The Drovers Rest".
+func (m *material) withoutBrand(text string) string {
+	for _, f := range m.facts {
+		if f.Type != brief.Brand || f.Text == "" {
+			continue
+		}
+		list := strings.Fields(text)
+		for i, word := range list {
+			// "2 bed apartments at Copper Quay" by Copper Quay Living.
+			if rest := strings.Join(list[min(i+1, len(list)):], " "); i > 0 && rest != "" && m.lang.has("brand_words", word) && strings.HasPrefix(f.Text+" ", rest+" ") {
+				return strings.Join(list[:i], " ")
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,185 @@
+package copywriter
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"fanfare/internal/creative/atoms"
+	"fanfare/internal/creative/brief"
+	"fanfare/internal/creative/copybank"
+	"fanfare/internal/creative/words"
+)
+
+// splitProduct makes benefits of what a form says behind the name of a product:
+// "Nitrile gloves, powder free, AQL 1.5".
+func (m *material) splitProduct() {
+	for i, f := range m.facts {
+		if f.Type != brief.Product || f.Confidence < brief.Labeled || len(m.facts) > maxFacts/2 {
+			continue
+		}
+		parts := strings.Split(f.Text, ", ")
+		if len(parts) < 2 || strings.ContainsAny(f.Text, "()") || m.lang == nil || m.lang.has("and_words", f.Text) {
+			return
+		}
+		for _, part := range parts[1:] {
+			first, _ := utf8.DecodeRuneInString(part)
+			if unicode.IsUpper(first) && !strings.ContainsFunc(part, unicode.IsDigit) || !isShort(part, 5) || !isSayable(part) {
+				return // "7 nights, Lake Bled" is a name and a place.
+			}
+		}
+		m.facts = slices.Clone(m.facts)
+		m.facts[i].Text = parts[0]
+		for _, part := range parts[1:] {
+			m.facts = append(m.facts, brief.Fact{Type: brief.Benefit, Text: part, Confidence: f.Confidence})
+		}
+		return
+	}
+}
+
+func (m *material) addProduct(text string, fact mask) {
+	if !isShort(text, 9) {
+		return
+	}
+	short := m.withoutBrand(text)
+	if short == "" {
+		short = m.shortOf(text)
+	}
+	if !m.english {
+		m.fill[copybank.Product] = append(m.fill[copybank.Product], filling{text: text, short: short, fact: fact})
+		return
+	}
+	if isSaid(text) {
+		return
+	}
+	bare, article := cutArticle(text)
+	number := words.NumberOf(bare)
+	if article == "a" && number != words.Plural {
+		number = words.One
+	}
+	if first, _ := utf8.DecodeRuneInString(bare); article == "the" && unicode.IsUpper(first) {
+		// "The Harrow waxed jacket" is the one with that name.
+		text = bare
+		if number == words.One {
+			number = words.NoNumber
+		}
+	} else {
+		text = m.inner(bare)
+	}
+	m.fill[copybank.Product] = append(m.fill[copybank.Product], filling{text, withArticle(text, number, article), m.inner(short), fact})
+	switch number {
+	case words.Plural:
+		m.add(copybank.ProductPlural, text, fact)
+	case words.One:
+		m.add(copybank.ProductOne, text, fact)
+		m.add(copybank.ProductA, words.Article(text)+" "+text, fact)
+	case words.Name:
+		if article == "the" {
+			text = "the " + text
+		}
+		m.add(copybank.ProductName, text, fact)
+	case words.NoNumber:
+	}
+}
+
+// isSaid reports a product that is a sentence: "we come to your house and wash your
+// dog". It is said as it is.
+func isSaid(text string) bool {
+	switch words.ShapeOf(text) {
+	case words.Clause, words.Imperative, words.Predicate:
+		return len(strings.Fields(text)) > 3 && !words.IsName(text)
+	case words.NounPhrase, words.Attribute, words.Unknown:
+	}
+	return false
+}
+
+// withArticle returns a product as it is written within a sentence: "a folding
+// bike", "the Lumo 8 folding bike". It is empty if there is no article.
+func withArticle(text string, number words.Number, article string) string {
+	switch {
+	case number == words.One:
+		return words.Article(text) + " " + text
+	case number == words.NoNumber && words.IsNamedThing(text), article == "the":
+		return "the " + text
+	}
+	return ""
+}
+
+// cutArticle removes an article or a possessive from an English phrase.
+func cutArticle(text string) (bare, article string) {
+	first, rest, _ := strings.Cut(text, " ")
+	switch strings.ToLower(first) {
+	case "a", "an":
+		return rest, "a"
+	case "the":
+		return rest, "the"
+	case "our", "my":
+		return rest, "our"
+	}
+	return text, ""
+}
+
+func (m *material) addOffer(text string, fact mask) {
+	if !isShort(text, 12) {
+		return
+	}
+	if !m.english {
+		m.add(copybank.Offer, text, fact)
+		return
+	}
+	text = m.inner(text)
+	first, _, _ := strings.Cut(strings.ToLower(text), " ")
+	switch rest, got := m.lang.cut("get_words", text); {
+	case got:
+		m.add(copybank.OfferDo, text, fact)
+		if words.ShapeOf(rest) == words.NounPhrase || startsWithGift(m.lang, rest) {
+			m.add(copybank.Offer, rest, fact)
+		}
+	case first == "buy":
+		m.add(copybank.OfferDo, text, fact)
+	case startsWithGift(m.lang, text) && words.ShapeOf(text) != words.Clause:
+		m.add(copybank.Offer, text, fact)
+		if saved, ok := saving(text); ok {
+			m.add(copybank.OfferDo, saved, fact)
+		} else if first != "half" {
+			m.add(copybank.OfferDo, "get "+text, fact)
+		}
+	default:
+		switch words.ShapeOf(text) {
+		case words.Imperative:
+			m.add(copybank.OfferDo, text, fact)
+		case words.NounPhrase:
+			m.add(copybank.Offer, text, fact)
+		case words.Unknown, words.Predicate, words.Attribute, words.Clause:
+		}
+	}
+}
+
+// startsWithGift reports whether an offer begins with an amount or a word such as
+// "free", so that it is a noun phrase.
+func startsWithGift(l *language, text string) bool {
+	found := atoms.Find(text)
+	return len(found) > 0 && found[0].Start == 0 || l.starts("gift_words", text)
+}
+
+// saving turns "20% off all mugs" into "save 20% on all mugs".
+func saving(text string) (string, bool) {
+	found := atoms.Find(text)
+	if len(found) == 0 || found[0].Start != 0 || found[0].Kind != atoms.Percent && found[0].Kind != atoms.Money {
+		return "", false
+	}
+	amount := text[:found[0].End]
+	rest, ok := strings.CutPrefix(text[found[0].End:], " off")
+	if !ok || strings.HasPrefix(amount, "-") {
+		return "", false
+	}
+	rest = strings.TrimSpace(rest)
+	switch {
+	case rest == "":
+		return "save " + amount, true
+	case strings.HasPrefix(rest, "with ") || strings.HasPrefix(rest, "when ") || strings.HasPrefix(rest, "if ") || strings.HasPrefix(rest, "for "):
+		return "save " + amount + " " + rest, true
+	}
+	return "save " + amount + " on " + rest, true
+}
