@@ -3,6 +3,7 @@ package policy
 import (
 	"html"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -42,6 +43,25 @@ func findRepeatedPunctuation(p *parsedText, _ *sourceIndex) []span {
 			}
 		}
 		if loud > 1 || other > 1 {
+			list = append(list, span{start: start, end: i})
+		}
+	}
+	return append(list, findRepeatedSigns(p)...)
+}
+
+// minSigns is the number of equal signs from which they decorate: $$$, ***, ★★★.
+const minSigns = 3
+
+// findRepeatedSigns finds runs of the same sign or emoji. Plus signs may grade a
+// product, and underscores and dashes separate parts of a text.
+func findRepeatedSigns(p *parsedText) []span {
+	var list []span
+	for i := 0; i < len(p.runes); {
+		r, start := p.runes[i], i
+		for i < len(p.runes) && p.runes[i] == r {
+			i++
+		}
+		if i-start >= minSigns && (strings.ContainsRune("$€£*#~%<>=^|", r) || isSymbol(r) || isEmoji(r)) {
 			list = append(list, span{start: start, end: i})
 		}
 	}
@@ -96,8 +116,8 @@ const (
 
 // knownAcronyms are acronyms with at least minCapitals letters and a vowel.
 // Without a vowel, a word in capitals is always an acronym.
-var knownAcronyms = wordSet(`aarp abta adac afdb ahrefs aisi ajax amoled apis asic asics atms atol bacs bafa bipoc capex cefr ceos cfos cila ciso
-		cnas cpam cpap cpus ctos dalf datev dele delf detran dewalt dsgvo dvla ebay ebitda ecmo elster enem eori epdm esim faqs
+var knownAcronyms = wordSet(`aaas aarp abta adac afdb ahrefs aisi ajax amoled apis asic asics atms atol bacs bafa bipoc capex cefr ceos cfos cila ciso
+		cnas cpam cpap cpus ctos dalf datev dele delf detran dewalt dsgvo dvla ebay ebita ebitda ecmo elster enem eori epdm esim faqs fcas fdic fema fide finra fsca
 		fifa fpga gcse gmat gpus haccp hdmi hipaa hvac iaas iata iban ibex icao icms ielts ikea imss inps inss iots ipad iptu
 		ipv4 ipv6 irpf isbn isee issn istat json kpis lgbtqia lsat mcat mooc mvno nasa nasdaq nato nvme nyse oauth ocde oecd
 		ofsted okrs oled opec opex osha paas paye pymes qled rais renfe rfid roas rodo rohs saas saml scada seos sepa siret spid
@@ -163,7 +183,12 @@ func findCapitals(p *parsedText, f *sourceIndex) []span {
 	return list
 }
 
-// findSpacedOut finds words with spaces between their letters: F R E E.
+// hiddenWord is a word with a sign in the place of a letter: fr€€, c@sh. An
+// address and a price are none.
+var hiddenWord = regexp.MustCompile(`\p{L}[@$€£]+\p{L}|\p{L}{2}[$€£]{2,}`)
+
+// findSpacedOut finds words with spaces between their letters, F R E E, and with
+// signs in the place of letters.
 func findSpacedOut(p *parsedText, _ *sourceIndex) []span {
 	single := func(i int) bool {
 		return i < len(p.runes) && (unicode.IsUpper(p.runes[i]) || unicode.IsLower(p.runes[i])) &&
@@ -183,7 +208,22 @@ func findSpacedOut(p *parsedText, _ *sourceIndex) []span {
 			list = append(list, span{start: start, end: i + 1})
 		}
 	}
+	if strings.ContainsAny(p.text, "@$€£") {
+		list = append(list, slices.DeleteFunc(p.matchAll(hiddenWord), p.isInAddress)...)
+	}
 	return list
+}
+
+// isInAddress reports whether a place is part of a mail address or a handle.
+func (p *parsedText) isInAddress(s span) bool {
+	from, to := s.start, s.end
+	for from > 0 && !unicode.IsSpace(p.runes[from-1]) {
+		from--
+	}
+	for to < len(p.runes) && !unicode.IsSpace(p.runes[to]) {
+		to++
+	}
+	return slices.Contains(p.runes[from:to], '@') && slices.Contains(p.runes[from:to], '.')
 }
 
 var (

@@ -104,6 +104,11 @@ func (p *parsedText) classHits() [][]hit {
 	return p.hits
 }
 
+// has reports whether the text has a word of a class.
+func (p *parsedText) has(class string) bool {
+	return len(p.classHits()[grammar().lexicon.classes[class]]) > 0
+}
+
 // findFrames finds the frames of a rule.
 func findFrames(rule string) func(*parsedText, *sourceIndex) []span {
 	return func(p *parsedText, _ *sourceIndex) []span {

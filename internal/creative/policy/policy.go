@@ -205,9 +205,8 @@ func (r *rule) severityIn(channel, field string) string {
 
 // RefusePrompt reports whether a prompt asks for prohibited content that no ad
 // platform accepts. The reason names the category and the words. It covers
-// English best, and drugs, weapons, counterfeits and forged documents in five
-// other languages. Words alone are not enough: the prompt must offer or request
-// the content.
+// English best, and most categories in five other languages. Words alone are not
+// enough: the prompt must offer or request the content.
 func RefusePrompt(prompt string) (reason string, refused bool) {
 	p := parseText(prompt)
 	for _, s := range findProhibited(p, nil) {

@@ -147,6 +147,11 @@ func TestReviewRules(t *testing.T) {
 		{"emoji elsewhere", nil, "social", "primary_text", "Tea ☕", nil},
 		{"short text", nil, "social", "short_text", "Tea 🍵 #tea", []string{"emoji block [🍵]", "refused_character block [#]"}},
 		{"symbols", nil, "search", "descriptions", "Tea → ★★ ✓ 5 × 2 − 1™", []string{"symbol block [→]", "symbol block [★★]", "symbol block [✓]"}},
+		{"frame in any order", nil, "email", "body", "Ihr Rheuma? In drei Tagen geheilt.", []string{"personal_attribute warn [Ihr Rheuma?]", "medical_claim block [Rheuma? In drei Tagen geheilt]"}},
+		{"a clinic names what it treats", nil, "social", "primary_text", "We treat migraine at our clinic in Leeds", nil},
+		{"false friends", nil, "social", "primary_text", "Bald ist es so weit: der Laden ist offen", nil},
+		{"signs that decorate", nil, "social", "primary_text", "A+++ fridges, C++ and *** deals $$$", []string{"repeated_punctuation warn [***]", "repeated_punctuation warn [$$$]"}},
+		{"hidden letters", nil, "social", "primary_text", "C@sh for you: mail hi@kava.example, US$5", []string{"spaced_out warn [C@s]"}},
 		{"phone", nil, "search", "headlines", "Call +49 30 1234567", []string{"phone_number block [+49 30 1234567]"}},
 		{"no phone", nil, "search", "headlines", "2026-2027, 12.06.2027", nil},
 	} {

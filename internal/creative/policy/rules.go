@@ -43,7 +43,7 @@ var rules = []rule{
 		message: "“{text}” promises money or credit. Platforms refuse it; state the terms instead.",
 	},
 	{
-		id: "medical_claim", language: "en", scopes: blockEverywhere, ifStated: Warn, find: medicalClaims.findIn,
+		id: "medical_claim", language: "en", scopes: blockEverywhere, ifStated: Warn, find: findMedicalClaims,
 		message: "“{text}” promises an effect on health. Platforms refuse it; say what the product is instead.",
 	},
 	{
@@ -189,3 +189,11 @@ var rules = []rule{
 
 // findIn adapts a phrasebook to a finder.
 func (b *phrasebook) findIn(p *parsedText, _ *sourceIndex) []span { return b.find(p) }
+
+// findMedicalClaims finds claims about health. A clinic may name what it treats.
+func findMedicalClaims(p *parsedText, _ *sourceIndex) []span {
+	if p.has("clinic") {
+		return nil
+	}
+	return medicalClaims.find(p)
+}

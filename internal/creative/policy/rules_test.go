@@ -29,3 +29,13 @@ func TestSources(t *testing.T) {
 		t.Errorf("docs/AD-POLICY.md: got rows with a source for %q want one for each of %q", listed, want)
 	}
 }
+
+// TestLanguages checks that every class that a frame needs has words in all six
+// languages: a frame without them is never found there.
+func TestLanguages(t *testing.T) {
+	t.Parallel()
+	for language, classes := range policy.MissingWords() {
+		slices.Sort(classes)
+		t.Errorf("%s: got no words for the classes %q", language, classes)
+	}
+}
