@@ -202,6 +202,8 @@ type Entities struct {
 	// Results are the platform's names of the events that the account's ads
 	// optimize for, nil where the platform does not tell.
 	Results []string
+	// Cut says that the account has more ads and audiences than are listed.
+	Cut bool
 }
 
 // Entity is a campaign, an ad or an audience on a platform.

@@ -48,8 +48,9 @@ const assetGroupPrefix = "asset_group:"
 
 // maxGroups is the number of ad groups up to which ads and audiences are listed.
 //
-// Choice: Microsoft lists them for one ad group per call. Larger accounts have
-// the names of ads in reports, and no audiences.
+// Choice: Microsoft lists them for one ad group per call. In larger accounts the
+// rows of further ad groups have the names of ads and no audiences, and a note
+// says so.
 const maxGroups = 1000
 
 // Entities implements connection.Client.
@@ -122,7 +123,8 @@ func (l *lister) addAudiences(ctx context.Context) error {
 
 // addGroups adds the ads of a campaign and the audiences of its ad groups.
 func (l *lister) addGroups(ctx context.Context, of *campaign) error {
-	if l.groups >= maxGroups {
+	if l.groups >= l.client.groups {
+		l.entities.Cut = true
 		return nil
 	}
 	var answer struct {
@@ -134,8 +136,12 @@ func (l *lister) addGroups(ctx context.Context, of *campaign) error {
 		return err
 	}
 	for _, g := range answer.AdGroups {
-		if g == nil || l.groups >= maxGroups {
+		if g == nil {
 			continue
+		}
+		if l.groups >= l.client.groups {
+			l.entities.Cut = true
+			return nil
 		}
 		l.groups++
 		if err := l.addAds(ctx, of, g.ID); err != nil {

@@ -56,12 +56,14 @@ type Client struct {
 	sleep          func(ctx context.Context, d time.Duration) error
 	owners         ownerTable
 	slots          slotTable
+	// groups is the number of ad groups whose ads are listed.
+	groups int
 }
 
 // New returns a client. Without a base URL it calls Microsoft, with one the
 // simulation there. It sets its own ReadError.
 func New(o transport.Options) *Client {
-	c := &Client{consent: loginHost, now: o.Now, sleep: o.Sleep}
+	c := &Client{consent: loginHost, now: o.Now, sleep: o.Sleep, groups: maxGroups}
 	if c.sleep == nil {
 		c.sleep = transport.Sleep
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -303,6 +304,41 @@ func TestEntities(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("entities differ (-want +got):\n%s", diff)
+	}
+}
+
+// TestManyAdGroups reads an account with more ad groups than are listed: all of
+// its numbers, and a note about what is not listed.
+func TestManyAdGroups(t *testing.T) {
+	t.Parallel()
+	f := openSandbox(t, 1)
+	whole, err := f.client.Entities(t.Context(), f.creds, f.account.ID)
+	if err != nil || whole.Cut {
+		t.Fatalf("got %+v, %v, want all ads", whole, err)
+	}
+	f.client.ListGroups(1)
+	cut, err := f.client.Entities(t.Context(), f.creds, f.account.ID)
+	if err != nil || !cut.Cut || len(cut.Ads) >= len(whole.Ads) || len(cut.Campaigns) != len(whole.Campaigns) {
+		t.Fatalf("got %d of %d ads and %v, want some that are not listed", len(cut.Ads), len(whole.Ads), err)
+	}
+	last := f.server.Today(f.account) - 5
+	for level, noted := range map[connection.Level]bool{connection.LevelCampaign: false, connection.LevelAd: true, connection.LevelDevice: true, connection.LevelDemographic: true} {
+		count := func(e *connection.Entities) (spend int64, found bool) {
+			rows, notes, err := f.report(t.Context(), level, last-2, last, e)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range rows {
+				n, _ := rows[i].Values.Get(fact.Spend)
+				spend += n
+			}
+			return spend, slices.ContainsFunc(notes, func(n connection.Note) bool { return strings.Contains(n.Message, "more ad groups") })
+		}
+		all, before := count(whole)
+		some, after := count(cut)
+		if some != all || before || after != noted {
+			t.Errorf("level %d: got spend %d of %d and notes %v and %v, want all and a note: %v", level, some, all, before, after, noted)
+		}
 	}
 }
 

@@ -176,6 +176,9 @@ func (r *reader) read(ctx context.Context) error {
 	if r.otherAges > 0 {
 		r.note(connection.NoteOther, fact.Spend, &r.otherAges, "Microsoft Advertising has the age groups 35-49 and 50-64, which no other platform has. They count with an unknown age.")
 	}
+	if e := r.q.Entities; e != nil && e.Cut && r.q.Level != connection.LevelAccount && r.q.Level != connection.LevelCampaign && r.q.Level != connection.LevelGeo {
+		r.note(connection.NoteNotIncluded, 0, nil, "The account has more ad groups than are listed. Ads and audiences of the others are not listed, and their numbers have no audience.")
+	}
 	r.noteMissing()
 	return nil
 }
