@@ -307,7 +307,6 @@ type Variant struct {
 	Generation  *VariantGeneration `json:"generation"`
 	// Metrics is not stored. VariantsWithMetrics sets it from the facts.
 	Metrics    *struct{}      `json:"metrics"`
-	Experiment *struct{}      `json:"experiment"`
 	Version    int64          `json:"version"`
 	CreatedAt  clock.Instant  `json:"created_at"`
 	UpdatedAt  clock.Instant  `json:"updated_at"`

@@ -26,7 +26,7 @@ import (
 var variantReadOnly = func() []string {
 	list := []string{
 		"id", "creative_id", "position", "status", "is_primary", "is_control", "weight", "approval", "policy", "differences", "aspect_ratio",
-		"language", "generation", "metrics", "experiment", "version", "created_at", "updated_at", "archived_at", "content.media",
+		"language", "generation", "metrics", "version", "created_at", "updated_at", "archived_at", "content.media",
 	}
 	for _, channel := range Channels {
 		list = append(list, "content.by_channel."+channel+".html")
@@ -91,6 +91,10 @@ func (s *Service) decideVariant(ctx context.Context, cause record.Cause, id iden
 	return s.changeVariant(ctx, cause, id, match, func(_ *Creative, v *Variant, all []*Variant) error {
 		if was := v.Approval; was != nil && was.Status == status && reflect.DeepEqual(was.Note, note) {
 			return nil
+		}
+		if v.Status != StatusReady {
+			const message = "The policy check stopped this variant. Edit its texts first."
+			return fault.New(fault.InvalidState, message, fault.Detail{Code: string(fault.InvalidState), Message: message})
 		}
 		now := clock.At(s.Now())
 		v.Approval = &Approval{Status: status, By: &cause.Actor, At: &now, Note: note}
@@ -258,7 +262,7 @@ func (s *Service) changeContent(ctx context.Context, cause record.Cause, c *Crea
 	v.Content, v.Policy, v.Language = content, found, content.Language
 	// Choice: a decision is about the text that was seen.
 	v.Approval = nil
-	if v.Status == StatusFailed {
+	if v.Status == StatusFailed && found.Status != policy.Block {
 		v.Status = StatusReady
 	}
 	splitTraffic(all)

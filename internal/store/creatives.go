@@ -57,7 +57,7 @@ var creativeTable = newRecords[creative.Creative](table{
 
 var variantTable = newRecords[creative.Variant](table{
 	name:   "variant",
-	shape:  4,
+	shape:  5,
 	hidden: archived,
 	columns: []column{
 		index("status", func(v *creative.Variant) any { return string(v.Status) }),

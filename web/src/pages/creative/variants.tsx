@@ -1,14 +1,12 @@
-// The variants side by side: what each says, how it does, and whether it is
-// likely the best.
+// The variants side by side: what each says, how it does, and what to do with it.
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { Trophy } from "lucide-react";
 import { useState } from "react";
 import { useMetric } from "../../lib/catalogue";
-import { count, figure, none, percent } from "../../lib/format";
+import { count, figure } from "../../lib/format";
 import { useMay, useSession } from "../../lib/session";
 import { Button } from "../../ui/button";
-import { Badge, Bar, Card, Status } from "../../ui/display";
+import { Badge, Card, Status } from "../../ui/display";
 import { Failed, Note, Skeleton } from "../../ui/feedback";
 import { MetricName } from "../../ui/metric";
 import { type Creative, useDecide, useMoreLike, type Variant, variantsQuery } from "./data";
@@ -75,12 +73,6 @@ function Head({ variant: v, shown, show }: { variant: Variant; shown: boolean; s
         {v.is_primary ? <Badge tone="accent">Primary</Badge> : null}
         {v.approval ? <Status value={v.approval.status} /> : null}
         {v.is_control ? <Badge>Control</Badge> : null}
-        {v.experiment?.is_winner ? (
-          <Badge tone="good">
-            <Trophy className="size-3" aria-hidden="true" />
-            Winner
-          </Badge>
-        ) : null}
         <span className="num text-xs text-muted">{v.weight} % of traffic</span>
       </div>
       <p className="mt-1 truncate text-xs text-muted">
@@ -156,19 +148,9 @@ function Blocked({ variant: v }: { variant: Variant }) {
 function Figures({ variant: v }: { variant: Variant }) {
   const currency = useSession().workspace.currency;
   const info = useMetric();
-  const p = v.experiment?.probability_best;
   const known = v.metrics && Object.values(v.metrics).some((n) => n !== null);
   return (
     <div className="text-xs">
-      {v.experiment ? (
-        <div className="mb-2">
-          <div className="mb-1 flex justify-between">
-            <span className="text-muted">Likely the best</span>
-            <span className="num font-medium">{p === null || p === undefined ? none : percent(p, 0)}</span>
-          </div>
-          <Bar share={p ?? 0} label={`${v.name} is likely the best`} tone="accent" />
-        </div>
-      ) : null}
       {known ? (
         <dl>
           {metrics.map((m) => (
