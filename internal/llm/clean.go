@@ -18,7 +18,7 @@ import (
 func plainText(s string, lines bool) string {
 	// Removing one part can create another, as in <\x00b> or &lt;b>.
 	for {
-		next := stripTags(strings.Map(dropInvisible, s))
+		next := heading.ReplaceAllString(emphasis.ReplaceAllString(stripTags(strings.Map(dropInvisible, s)), "$1$2$3"), "")
 		if next == s {
 			break
 		}
@@ -44,6 +44,12 @@ func plainText(s string, lines bool) string {
 	}
 	return b.String()
 }
+
+// Markdown's marks around words, and those of a heading.
+var (
+	emphasis = regexp.MustCompile(`(?m)(^|[\s("“])(?:\*{1,3}|_{1,3})([^\s*_](?:[^*_\n]*[^\s*_])?)(?:\*{1,3}|_{1,3})($|[\s)"”.,!?:;…])`)
+	heading  = regexp.MustCompile(`(?m)^#{1,6} +`)
+)
 
 // dropInvisible, for strings.Map, drops characters that change the direction of
 // text or are invisible. It keeps joiners, because emoji and several scripts

@@ -23,10 +23,10 @@ var errSyntax = errors.New("no JSON")
 
 // findJSON returns the first JSON object or array in a text that accept takes.
 // The text may have a code fence or words around it. The JSON may have trailing
-// commas, line ends in strings, and no end: then whole is false, and an item of
-// a list, a text or a number that has no end is left out. The same holds for a
-// list from its first invalid item on. found reports whether the text has any
-// JSON.
+// commas, comments, names without quotes, single quotes, line ends and quotes in
+// strings, and no end: then whole is false, and an item of a list, a text or a
+// number that has no end is left out. The same holds for a list from its first
+// invalid item on. found reports whether the text has any JSON.
 func findJSON(text string, accept func(any) bool) (value any, whole, found bool) {
 	text = text[:min(len(text), maxAnswer)]
 	for range maxStarts {
@@ -55,12 +55,28 @@ type lenientReader struct {
 	at   int
 }
 
-// next skips space and returns the next byte, 0 at the end.
+// next skips space and comments and returns the next byte, 0 at the end.
 func (r *lenientReader) next() byte {
-	for ; r.at < len(r.text); r.at++ {
-		if c := r.text[r.at]; c != ' ' && c != '\t' && c != '\n' && c != '\r' {
+	for r.at < len(r.text) {
+		rest := r.text[r.at:]
+		end := ""
+		switch c := rest[0]; {
+		case c == ' ' || c == '\t' || c == '\n' || c == '\r':
+			r.at++
+			continue
+		case strings.HasPrefix(rest, "//"):
+			end = "\n"
+		case strings.HasPrefix(rest, "/*"):
+			end = "*/"
+		default:
 			return c
 		}
+		n := strings.Index(rest, end)
+		if n < 0 {
+			r.at = len(r.text)
+			return 0
+		}
+		r.at += n + len(end)
 	}
 	return 0
 }
@@ -77,8 +93,8 @@ func (r *lenientReader) value(depth int) (v any, whole bool, err error) {
 		return r.object(depth)
 	case '[':
 		return r.array(depth)
-	case '"':
-		return r.string()
+	case '"', '\'':
+		return r.string(c)
 	default:
 		return r.literal()
 	}
@@ -87,7 +103,10 @@ func (r *lenientReader) value(depth int) (v any, whole bool, err error) {
 func (r *lenientReader) object(depth int) (any, bool, error) {
 	members := map[string]any{}
 	for r.at++; ; {
-		switch r.next() {
+		var name any
+		var whole bool
+		var err error
+		switch c := r.next(); c {
 		case 0:
 			return members, false, nil
 		case '}':
@@ -96,11 +115,11 @@ func (r *lenientReader) object(depth int) (any, bool, error) {
 		case ',':
 			r.at++
 			continue
-		case '"':
+		case '"', '\'':
+			name, whole, err = r.string(c)
 		default:
-			return nil, false, errSyntax
+			name, whole, err = r.bareName()
 		}
-		name, whole, err := r.string()
 		if err != nil {
 			return nil, false, err
 		}
@@ -148,13 +167,31 @@ func (r *lenientReader) array(depth int) (any, bool, error) {
 	}
 }
 
-func (r *lenientReader) string() (any, bool, error) {
+// bareName reads the name of a member that has no quotes.
+func (r *lenientReader) bareName() (any, bool, error) {
+	start := r.at
+	for r.at < len(r.text) && (unicode.IsLetter(rune(r.text[r.at])) || r.text[r.at] == '_') {
+		r.at++
+	}
+	if r.at == start {
+		return nil, false, errSyntax
+	}
+	return r.text[start:r.at], r.at < len(r.text), nil
+}
+
+// string reads a text up to a quote after which JSON can go on, so that other
+// quotes are part of the text.
+func (r *lenientReader) string(quote byte) (any, bool, error) {
 	for end := r.at + 1; end < len(r.text); end++ {
 		switch r.text[end] {
 		case '\\':
 			end++
-		case '"':
-			quoted := r.text[r.at : end+1]
+		case quote:
+			after := lenientReader{text: r.text, at: end + 1}
+			if c := after.next(); c != 0 && strings.IndexByte(",:]}\"{[", c) < 0 {
+				continue
+			}
+			quoted := r.text[r.at+1 : end]
 			r.at = end + 1
 			return unquote(quoted), true, nil
 		}
@@ -166,10 +203,10 @@ func (r *lenientReader) string() (any, bool, error) {
 // unquote returns the text of a JSON string. If an escape is invalid, the text
 // has it without its backslash.
 func unquote(quoted string) string {
-	escaped := strings.NewReplacer("\n", `\n`, "\r", `\r`, "\t", `\t`).Replace(quoted)
-	text, err := jsontext.AppendUnquote(nil, escaped)
+	escaped := strings.NewReplacer("\n", `\n`, "\r", `\r`, "\t", `\t`, `\\`, `\\`, `\"`, `\"`, `\'`, `'`, `"`, `\"`).Replace(quoted)
+	text, err := jsontext.AppendUnquote(nil, `"`+escaped+`"`)
 	if err != nil {
-		return strings.ReplaceAll(quoted[1:len(quoted)-1], `\`, "")
+		return strings.ReplaceAll(quoted, `\`, "")
 	}
 	return string(text)
 }
@@ -184,6 +221,10 @@ func (r *lenientReader) literal() (any, bool, error) {
 	switch {
 	case r.at == len(r.text):
 		return nil, false, nil // more of it may be missing
+	case string(word) == "None":
+		return nil, true, nil
+	case string(word) == "True" || string(word) == "False":
+		return string(word) == "True", true, nil
 	case !word.IsValid():
 		return nil, false, errSyntax
 	case word.Kind() == 'n':

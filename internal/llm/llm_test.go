@@ -377,11 +377,12 @@ func TestImperfectAnswers(t *testing.T) {
 		{"end in the second", `{"language":"en","variants":[` + first + `,` + second[:40], []string{"One"}, []string{ends}, ""},
 		{"end in a wrapper", `{"answer":{"variants":[` + first + `,` + second[:len(second)-1], []string{"One"}, []string{ends}, ""},
 		{"end after all", `{"language":"en","variants":[` + first + `,` + second, []string{"One", "Two"}, nil, ""},
-		{"quote in the second", `{"variants":[` + first + `,` + strings.ReplaceAll(second, `Second.`, `The "best" one.`) + `]}`, []string{"One"}, []string{ends}, ""},
+		{"quote in the second", `{"variants":[` + first + `,` + strings.ReplaceAll(second, `Second.`, `The "best" one.`) + `]}`, []string{"One", "Two"}, nil, ""},
+		{"quote and comma in the second", `{"variants":[` + first + `,` + strings.ReplaceAll(second, `Second.`, `The "best", she says.`) + `]}`, []string{"One"}, []string{ends}, ""},
 		{"end in the first", `{"language":"en","variants":[` + first[:50], nil, nil, "variant 1: the model's answer ends before it is complete"},
 		{"end in a variant alone", first[:len(first)-1], nil, nil, "the model's answer ends before it is complete"},
 		{"other document", `{"thought":{"plan":"none"}}`, nil, nil, "its JSON has no variants"},
-		{"words", "I'm sorry, but I can't write this.", nil, nil, "it is words and not JSON"},
+		{"words", "Sure, I will write it.", nil, nil, "it is words and not JSON"},
 		{"nothing", " \n", nil, nil, "it is empty"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

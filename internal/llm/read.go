@@ -1,6 +1,7 @@
 package llm
 
 import (
+	_ "embed"
 	"fmt"
 	"maps"
 	"regexp"
@@ -12,9 +13,29 @@ import (
 )
 
 // unreadableError is returned if an answer has no variants. It says why.
-type unreadableError struct{ why string }
+type unreadableError struct {
+	why string
+	// refusal says that the answer is a refusal in words.
+	refusal bool
+}
 
 func (e *unreadableError) Error() string { return e.why }
+
+//go:embed refusals.txt
+var refusalsText string
+
+// isRefusal reports whether a model refuses in words. Vendors also have a field
+// for that, which models of other servers do not use.
+func isRefusal(text string) bool {
+	const most = 1500
+	text = strings.ToLower(strings.ReplaceAll(truncate(text, most), "’", "'"))
+	for line := range strings.Lines(refusalsText) {
+		if line = strings.TrimSpace(line); line != "" && line[0] != '#' && strings.Contains(text, line) {
+			return true
+		}
+	}
+	return false
+}
 
 // maxActionLength is the longest label of a button, in characters.
 const maxActionLength = 25
@@ -62,11 +83,11 @@ func readText(text string) (*reply, error) {
 		}
 		return r, nil
 	case found:
-		return nil, &unreadableError{"its JSON has no variants"}
+		return nil, &unreadableError{"its JSON has no variants", isRefusal(text)}
 	case strings.TrimSpace(text) == "":
-		return nil, &unreadableError{"it is empty"}
+		return nil, &unreadableError{why: "it is empty"}
 	}
-	return nil, &unreadableError{"it is words and not JSON"}
+	return nil, &unreadableError{"it is words and not JSON", isRefusal(text)}
 }
 
 // findVariants returns the variants in the JSON of an answer, nil if it has

@@ -112,7 +112,7 @@ func callFailure(ctx context.Context, err error) error {
 		return fmt.Errorf("ask model: %w", context.Cause(ctx))
 	case ctx.Err() != nil:
 		return fail(creative.FailTimeout, true, "the provider did not finish in time")
-	case errors.Is(err, ErrRefused):
+	case errors.Is(err, ErrRefused), unreadable && said.refusal:
 		return fail(creative.FailRefused, false, "the provider refused the brief: reword it")
 	case errors.Is(err, ErrTruncated):
 		return fail(creative.FailAnswer, true, "the provider's answer was cut off: ask for fewer variants or channels")
@@ -131,7 +131,11 @@ func callFailure(ctx context.Context, err error) error {
 	case code == http.StatusUnauthorized || code == http.StatusForbidden:
 		return fail(creative.FailCredentials, false, "the provider refused the key: set another one")
 	case code == http.StatusTooManyRequests:
-		return fail(creative.FailThrottled, isTransient(err), "the provider's limits are used up")
+		const used = "the provider's limits are used up"
+		if seconds, err := strconv.Atoi(status.Header.Get("Retry-After")); err == nil && seconds > 0 {
+			return fail(creative.FailThrottled, isTransient(status), used+": try again in %d seconds", seconds)
+		}
+		return fail(creative.FailThrottled, isTransient(err), used)
 	case code >= 500 || code == http.StatusRequestTimeout:
 		return fail(creative.FailProvider, true, "the provider answered %d", code)
 	}
