@@ -19,11 +19,15 @@ func plainText(s string, lines bool) string {
 	// Removing one part can create another, as in <\x00b> or &lt;b>.
 	for {
 		next := heading.ReplaceAllString(emphasis.ReplaceAllString(stripTags(strings.Map(dropInvisible, s)), "$1$2$3"), "")
-		if next == s {
-			break
+		if next = joinSpace(next, lines); next == s {
+			return s
 		}
 		s = next
 	}
+}
+
+// joinSpace makes one space of every run of space, and at most two line breaks.
+func joinSpace(s string, lines bool) string {
 	var b strings.Builder
 	space, breaks := false, 0
 	for _, r := range s {

@@ -12,13 +12,13 @@ import (
 // refuseInvented refuses what a variant has invented: names, numbers and prices
 // that the brief does not have. A line is left out if its list has enough
 // others; else the variant cannot be used, so that the model is asked for
-// another one. It returns what was left out.
+// another one.
 //
 // Choice: a sentence is not cut out of a longer text, because the next one often
 // refers to it.
-func (d *draft) refuseInvented(b *creative.Brief, language string) (leftOut []string) {
+func (d *draft) refuseInvented(b *creative.Brief, language string) {
 	if d.problem != "" {
-		return nil
+		return
 	}
 	src := b.Source()
 	src.Language = language
@@ -29,13 +29,10 @@ func (d *draft) refuseInvented(b *creative.Brief, language string) (leftOut []st
 			refused[key(f.Channel, f.Field, f.Index)] = f
 		}
 	}
-	if len(refused) == 0 {
-		return nil
-	}
 	for _, channel := range b.Channels {
 		c := d.ByChannel[channel]
 		for _, l := range policy.LimitsOf(channel) {
-			var kept []string
+			var kept, left []string
 			var first *policy.Finding
 			for i, text := range c.Texts(l.Field) {
 				f, bad := refused[key(channel, l.Field, i)]
@@ -46,17 +43,17 @@ func (d *draft) refuseInvented(b *creative.Brief, language string) (leftOut []st
 				if first == nil {
 					first = &f
 				}
-				leftOut = append(leftOut, fmt.Sprintf("Variant %d: a line of %s.%s was left out, because the brief does not say “%s”.", d.number, channel, l.Field, f.Text))
+				left = append(left, fmt.Sprintf("Variant %d: a line of %s.%s was left out, because the brief does not say “%s”.", d.number, channel, l.Field, f.Text))
 			}
 			if first != nil && len(kept) < max(l.MinItems, 1) {
-				d.problem = fmt.Sprintf("%s %s says “%s”, which is not in the brief", channel, l.Field, first.Text)
-				return nil
+				d.refuseChannel(channel, fmt.Sprintf("%s %s says “%s”, which is not in the brief", channel, l.Field, first.Text))
+				break
 			}
 			if first != nil {
 				c.SetTexts(l.Field, slices.Clone(kept))
+				d.leftOut = append(d.leftOut, left...)
 			}
 		}
 		d.ByChannel[channel] = c
 	}
-	return leftOut
 }

@@ -153,11 +153,17 @@ func (w *Writer) Write(ctx context.Context, b *creative.Brief) (*creative.Result
 		return r, callFailure(ctx, err)
 	}
 	r.Model = cmp.Or(g.model, r.Model)
+	for _, d := range g.drafts {
+		r.Skipped = append(r.Skipped, d.keepParts(b.Channels)...)
+		if d.problem == "" {
+			r.LeftOut = append(r.LeftOut, d.leftOut...)
+		}
+	}
 	drafts, dropped := splitUsable(g.drafts)
 	if len(drafts) == 0 {
 		return r, creative.Fail(creative.FailAnswer, true, "the model wrote no variant that can be used: %s", dropped[0])
 	}
-	r.Drafts, r.Dropped, r.LeftOut, r.Language = drafts, dropped, g.leftOut, g.language
+	r.Drafts, r.Dropped, r.Language = drafts, dropped, g.language
 	return r, nil
 }
 

@@ -491,7 +491,7 @@ func TestRandomRepliesKeepLimits(t *testing.T) {
 		for _, d := range r.Drafts {
 			for _, channel := range b.Channels {
 				c := d.ByChannel[channel]
-				if violations := c.LimitViolations(channel); len(violations) > 0 {
+				if violations := c.LimitViolations(channel); len(violations) > 0 && !slices.Contains(d.Skipped, channel) {
 					t.Errorf("%s breaks %+v", channel, violations)
 				}
 			}

@@ -58,8 +58,12 @@ type reply struct {
 type draft struct {
 	number int
 	creative.Draft
-	// problem is why the variant cannot be used, empty if it can.
+	// problem is why the variant cannot be used, empty if it can. If only some
+	// channels are at fault, bad has the problem of each.
 	problem string
+	bad     map[string]string
+	// leftOut has a reason for each line that was taken out.
+	leftOut []string
 	// leaks says that the variant repeats the instructions of the model.
 	leaks bool
 }
@@ -72,10 +76,15 @@ type parsedReply struct {
 // readText reads the JSON of an answer.
 func readText(text string) (*reply, error) {
 	var r *reply
-	_, whole, found := findJSON(text, func(v any) bool {
+	accept := func(v any) bool {
 		r = findVariants(v, 0)
 		return r != nil
-	})
+	}
+	_, whole, found := findJSON(text, accept)
+	if r == nil && strings.ContainsAny(text, "“”") {
+		// Some models write the quotes of JSON as typographic ones.
+		_, whole, _ = findJSON(strings.NewReplacer("“", `"`, "”", `"`).Replace(text), accept)
+	}
 	switch {
 	case r != nil:
 		if r.whole = whole; r.single && !whole {
@@ -101,12 +110,15 @@ func findVariants(v any, depth int) *reply {
 			return &reply{variants: v}
 		}
 	case map[string]any:
-		if list, ok := v["variants"]; ok {
-			language, _ := v["language"].(string)
+		language, _ := v["language"].(string)
+		if list := member(v, "variants"); list != nil {
 			return &reply{language: language, variants: listOf(list)}
 		}
 		if isVariant(v) {
 			return &reply{variants: []any{v}, single: true}
+		}
+		if list := variantsIn(v); len(list) > 1 {
+			return &reply{language: language, variants: list}
 		}
 		if depth == maxWrappers {
 			return nil
@@ -116,13 +128,23 @@ func findVariants(v any, depth int) *reply {
 				return r
 			}
 		}
+	case string:
+		// A document can be written as a text in a document.
+		var r *reply
+		if depth > 0 && depth <= maxWrappers && strings.ContainsAny(v, "{[") {
+			findJSON(v, func(v any) bool {
+				r = findVariants(v, depth+1)
+				return r != nil
+			})
+		}
+		return r
 	}
 	return nil
 }
 
 func isVariant(v any) bool {
-	m, ok := v.(map[string]any)
-	return ok && m["copy"] != nil
+	m, _ := v.(map[string]any)
+	return copyOf(m) != nil
 }
 
 // listOf returns a list that may be written as one item or as text.
@@ -131,6 +153,9 @@ func listOf(v any) []any {
 	case []any:
 		return v
 	case map[string]any:
+		if list := variantsIn(v); len(list) > 0 {
+			return list
+		}
 		return []any{v}
 	case string:
 		list, _, _ := findJSON(v, func(v any) bool { _, ok := v.([]any); return ok })
@@ -181,21 +206,22 @@ func (d *draft) copyVariant(v any, b *creative.Brief) {
 		d.problem = "it is not a JSON object"
 		return
 	}
-	angle, _ := members["angle"].(string)
-	action, _ := members["call_to_action"].(string)
+	angle, _ := member(members, "angle").(string)
+	action, _ := member(members, "call_to_action").(string)
 	d.Angle = truncate(dropForeignSentences(plainText(angle, false), allowedDomains(b)), 80)
 	d.CallToAction = b.CallToAction
 	if action = dropForeignSentences(plainText(action, false), allowedDomains(b)); d.CallToAction == "" && len([]rune(action)) <= maxActionLength {
 		d.CallToAction = action
 	}
-	channels, _ := members["copy"].(map[string]any)
+	channels := copyOf(members)
 	d.ByChannel = map[string]policy.Copy{}
 	for _, channel := range b.Channels {
-		fields, _ := channels[channel].(map[string]any)
+		fields, _ := member(channels, channel).(map[string]any)
 		var to policy.Copy
 		for _, l := range policy.LimitsOf(channel) {
-			to.SetTexts(l.Field, d.usableTexts(l, textsOf(fields[l.Field], l), b))
+			to.SetTexts(l.Field, d.usableTexts(l, textsOf(member(fields, l.Field), l), b))
 		}
+		fillMissing(&to, channel)
 		d.ByChannel[channel] = to
 	}
 }
@@ -206,7 +232,7 @@ func textsOf(v any, l policy.Limit) (list []string) {
 	switch v := v.(type) {
 	case string:
 		if l.MaxItems > 1 {
-			return strings.Split(v, "\n")
+			return splitLines(v)
 		}
 		return []string{v}
 	case []any:
@@ -233,6 +259,12 @@ func (d *draft) usableTexts(l policy.Limit, from []string, b *creative.Brief) []
 	var list []string
 	for _, text := range from {
 		text = dropForeignSentences(plainText(text, l.Field == "body" || l.Field == "script" || l.Field == "primary_text"), allowedDomains(b))
+		if refusesEmoji(l) {
+			text = dropEmoji(text)
+		}
+		if hasPlaceholder(text, b) {
+			continue
+		}
 		if l.Field == "paths" {
 			text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == '/' }), "-")
 		}
@@ -266,10 +298,43 @@ func truncate(s string, most int) string {
 // others, else the whole variant.
 func (d *draft) applyAllLimits(channels []string) {
 	for _, channel := range channels {
-		if d.problem == "" {
+		if d.problem == "" || d.bad != nil && d.bad[channel] == "" {
 			d.applyLimits(channel)
 		}
 	}
+}
+
+// refuseChannel records the problem of a channel.
+func (d *draft) refuseChannel(channel, problem string) {
+	if d.bad == nil {
+		d.bad = map[string]string{}
+	}
+	d.bad[channel] = problem
+	if d.problem == "" {
+		d.problem = problem
+	}
+}
+
+// isPart reports whether only some channels are at fault.
+func (d *draft) isPart(channels []string) bool {
+	return len(d.bad) > 0 && len(d.bad) < len(channels) && !d.leaks
+}
+
+// keepParts makes a variant usable without the channels that are at fault, and
+// returns a reason for each. It keeps nothing if all are.
+func (d *draft) keepParts(channels []string) (skipped []string) {
+	if !d.isPart(channels) {
+		return nil
+	}
+	for _, channel := range channels {
+		if why := d.bad[channel]; why != "" {
+			delete(d.ByChannel, channel)
+			d.Skipped = append(d.Skipped, channel)
+			skipped = append(skipped, fmt.Sprintf("Variant %d has no copy for %s: %s.", d.number, channel, why))
+		}
+	}
+	d.problem = ""
+	return skipped
 }
 
 // splitUsable returns the usable drafts, and one reason per other one.
@@ -297,10 +362,10 @@ func (d *draft) applyLimits(channel string) {
 		case len(fitting) >= l.MinItems:
 			c.SetTexts(l.Field, fitting)
 		case len(texts) >= l.MinItems:
-			d.problem = fmt.Sprintf("%s %s has %d characters, at most %d are allowed", channel, l.Field, longest, l.Hard)
+			d.refuseChannel(channel, fmt.Sprintf("%s %s has %d characters, at most %d are allowed", channel, l.Field, longest, l.Hard))
 			return
 		default:
-			d.problem = fmt.Sprintf("%s %s has %d usable texts, at least %d are needed", channel, l.Field, len(texts), l.MinItems)
+			d.refuseChannel(channel, fmt.Sprintf("%s %s has %d usable texts, at least %d are needed", channel, l.Field, len(texts), l.MinItems))
 			return
 		}
 	}

@@ -22,9 +22,7 @@ type writing struct {
 	extra int
 	// drafts has one draft per requested variant. Those with a problem cannot
 	// be used.
-	drafts []*draft
-	// leftOut are the lines that were taken out of usable drafts.
-	leftOut  []string
+	drafts   []*draft
 	language string
 	model    string
 }
@@ -44,6 +42,10 @@ func (g *writing) write(ctx context.Context) error {
 	if g.mayRepair(err) {
 		g.extra--
 		err = g.ask(ctx, repairRequest(g.brief, g.problems(err)))
+		isPart := func(d *draft) bool { return d.isPart(g.brief.Channels) }
+		if slices.ContainsFunc(g.drafts, isPart) && !errors.Is(ctx.Err(), context.Canceled) {
+			return nil
+		}
 	}
 	if missing, written := len(g.open()), g.written(); err == nil && missing > 0 && len(written) > 0 && g.extra > 0 {
 		g.extra--
@@ -118,14 +120,21 @@ func (g *writing) ask(ctx context.Context, r Request) error {
 		return unread
 	}
 	g.language = languageOrReported(g.language, read.language)
+	var before []draft
 	for i, d := range read.drafts {
+		before = append(before, *places[i])
 		d.number = places[i].number
 		*places[i] = *d
 	}
 	g.shortenTexts(ctx, places)
-	for _, d := range places {
-		g.leftOut = append(g.leftOut, d.refuseInvented(g.brief, g.language)...)
+	for i, d := range places {
+		d.refuseLanguage(g.brief)
+		d.refuseInvented(g.brief, g.language)
 		d.applyAllLimits(g.brief.Channels)
+		// A variant that lacks some channels is better than none.
+		if old := before[i]; d.problem != "" && old.isPart(g.brief.Channels) && !d.isPart(g.brief.Channels) {
+			*d = old
+		}
 	}
 	return nil
 }

@@ -172,3 +172,38 @@ func TestInventedFacts(t *testing.T) {
 		})
 	}
 }
+
+// TestPartsOfVariants checks that a variant that lacks a channel is asked for
+// again, and kept without the channel if no better one comes.
+func TestPartsOfVariants(t *testing.T) {
+	t.Parallel()
+	variant := func(push, sms string) scriptedAnswer {
+		return answerText(`{"variants":[{"copy":{"push":{"headlines":["` + push + `"],"primary_text":"Grip."},"sms":{"primary_text":"` + sms + `"}}}]}`)
+	}
+	const lacks = "Variant 1 has no copy for sms: sms primary_text has 0 usable texts, at least 1 are needed."
+	for _, test := range []struct {
+		name    string
+		turns   []scriptedAnswer
+		want    string
+		skipped []string
+		calls   int64
+	}{
+		{"better the second time", []scriptedAnswer{variant("One", ""), variant("Two", "Shoes.")}, "Two", nil, 2},
+		{"as before", []scriptedAnswer{variant("One", ""), variant("Two", "")}, "Two", []string{lacks}, 2},
+		{"worse", []scriptedAnswer{variant("One", ""), variant("", "")}, "One", []string{lacks}, 2},
+		{"unreadable", []scriptedAnswer{variant("One", ""), answerText("no")}, "One", []string{lacks}, 2},
+		{"in another language", []scriptedAnswer{variant("One", ""), variant("Die Schuhe für den Regen und für dich, mit Griff auf nassem Stein", "")}, "One", []string{lacks}, 2},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			r, err := newWriter(&scriptedChat{answers: test.turns}).Write(t.Context(), &creative.Brief{Prompt: "Running shoes for rain", Channels: []string{"push", "sms"}, Variants: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := r.Drafts[0]
+			if got.ByChannel["push"].Headlines[0] != test.want || !slices.Equal(r.Skipped, test.skipped) || len(got.Skipped) != len(test.skipped) || r.Usage.Calls != test.calls {
+				t.Errorf("got %+v, skipped %q after %d calls", got, r.Skipped, r.Usage.Calls)
+			}
+		})
+	}
+}

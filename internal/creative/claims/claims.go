@@ -126,13 +126,13 @@ func newBrief(src *policy.BriefSource) *brief {
 	}
 	b.joined = joined.String()
 	for i := range tokens {
-		for _, l := range names().listed {
+		for _, l := range names().listed.at(tokens[i]) {
 			if l.begins(tokens[i:]) {
 				b.listed[l.id] = true
 			}
 		}
 		for _, language := range languages {
-			for _, p := range qualities()[language] {
+			for _, p := range qualities()[language].at(tokens[i]) {
 				if p.role != harmless && hasWords(tokens[i:], p.words) {
 					b.stated = append(b.stated, p.quality)
 				}
@@ -177,8 +177,7 @@ func (b *brief) qualities(tokens []token, text string) (invented, stated []exten
 	phrases := qualities()[b.languageOf(text)]
 	for i := 0; i < len(tokens); {
 		var longest *phrase
-		for k := range phrases {
-			p := &phrases[k]
+		for _, p := range phrases.at(tokens[i]) {
 			if p.role != states && hasWords(tokens[i:], p.words) && (longest == nil || len(p.words) > len(longest.words) || len(p.words) == len(longest.words) && longest.role == harmless) {
 				longest = p
 			}

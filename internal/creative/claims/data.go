@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"unicode/utf8"
 )
 
 var (
@@ -39,9 +40,23 @@ const (
 // roles are the marks of a role in the file.
 var roles = map[string]role{"!": harmless, "+": states}
 
+// index finds phrases by the first letter of their first word.
+type index[T any] map[rune][]T
+
+func (x index[T]) add(words []string, v T) {
+	first, _ := utf8.DecodeRuneInString(words[0])
+	x[first] = append(x[first], v)
+}
+
+// at returns what may begin with a token.
+func (x index[T]) at(t token) []T {
+	first, _ := utf8.DecodeRuneInString(t.folded)
+	return x[first]
+}
+
 // qualities has the phrases by language.
-var qualities = sync.OnceValue(func() map[string][]phrase {
-	all := map[string][]phrase{}
+var qualities = sync.OnceValue(func() map[string]index[*phrase] {
+	all := map[string]index[*phrase]{}
 	quality := ""
 	for line := range strings.Lines(qualitiesText) {
 		line = strings.TrimSpace(line)
@@ -52,7 +67,7 @@ var qualities = sync.OnceValue(func() map[string][]phrase {
 			quality = line
 		default:
 			for text := range strings.SplitSeq(list, "|") {
-				p := phrase{quality: quality}
+				p := &phrase{quality: quality}
 				text = strings.TrimSpace(text)
 				if mark, rest, marked := strings.Cut(text, " "); marked && (mark == "!" || mark == "+") {
 					p.role, text = roles[mark], rest
@@ -69,7 +84,10 @@ var qualities = sync.OnceValue(func() map[string][]phrase {
 				if len(p.words) == 0 {
 					panic(fmt.Sprintf("qualities.txt: %s of %s has an empty phrase", language, quality))
 				}
-				all[language] = append(all[language], p)
+				if all[language] == nil {
+					all[language] = index[*phrase]{}
+				}
+				all[language].add(p.words, p)
 			}
 		}
 	}
@@ -80,7 +98,7 @@ var qualities = sync.OnceValue(func() map[string][]phrase {
 type nameLists struct {
 	people, titles, institutions, small, common map[string]bool
 	// listed are the spellings of places and organizations.
-	listed []listedName
+	listed index[*listedName]
 }
 
 // listedName is one spelling. All spellings of a name have the same id.
@@ -92,7 +110,7 @@ type listedName struct {
 }
 
 var names = sync.OnceValue(func() *nameLists {
-	n := &nameLists{people: map[string]bool{}, titles: map[string]bool{}, institutions: map[string]bool{}, small: map[string]bool{}, common: map[string]bool{}}
+	n := &nameLists{people: map[string]bool{}, titles: map[string]bool{}, institutions: map[string]bool{}, small: map[string]bool{}, common: map[string]bool{}, listed: index[*listedName]{}}
 	sets := map[string]map[string]bool{"[people]": n.people, "[titles]": n.titles, "[institutions]": n.institutions, "[small]": n.small, "[common]": n.common}
 	var to map[string]bool
 	id := 0
@@ -109,12 +127,12 @@ var names = sync.OnceValue(func() *nameLists {
 		default:
 			id++
 			for spelling := range strings.SplitSeq(line, "|") {
-				l := listedName{id: id}
+				l := &listedName{id: id}
 				for _, t := range tokenize(spelling) {
 					l.shouted = t.isShouted()
 					l.words = append(l.words, t.folded)
 				}
-				n.listed = append(n.listed, l)
+				n.listed.add(l.words, l)
 			}
 		}
 	}

@@ -44,7 +44,7 @@ func (b *brief) nameAt(tokens []token, i int, language string) (end int, sure bo
 		}
 		return i, false
 	}
-	for _, l := range n.listed {
+	for _, l := range n.listed.at(t) {
 		if l.begins(tokens[i:]) && inOneSentence(tokens, i, i+len(l.words)) {
 			if b.listed[l.id] {
 				return i, false // the brief has it, in some language
