@@ -30,6 +30,22 @@ type framePart struct {
 	gap int
 	// either lets the part be before or after the others.
 	either bool
+	set    classSet
+}
+
+// classSet is a set of classes, one bit each.
+type classSet [4]uint64
+
+func newClassSet(classes []int) classSet {
+	var set classSet
+	for _, class := range classes {
+		set[class/64] |= 1 << (class % 64)
+	}
+	return set
+}
+
+func (s *classSet) overlaps(o *classSet) bool {
+	return s[0]&o[0]|s[1]&o[1]|s[2]&o[2]|s[3]&o[3] != 0
 }
 
 type frameSet struct {
@@ -80,7 +96,8 @@ func (set *frameSet) readParts(f *frame, words []string) {
 			panic(fmt.Sprintf("policy frame %q: bad part %q", f.text, word))
 		}
 		gap, _ := strconv.Atoi(m[2])
-		f.parts = append(f.parts, framePart{set.classesOf(f, strings.Split(m[3], "|")), gap, m[1] == "+"})
+		classes := set.classesOf(f, strings.Split(m[3], "|"))
+		f.parts = append(f.parts, framePart{classes, gap, m[1] == "+", newClassSet(classes)})
 	}
 }
 
@@ -100,6 +117,11 @@ func (set *frameSet) classesOf(f *frame, names []string) []int {
 func (p *parsedText) classHits() [][]hit {
 	if p.hits == nil {
 		p.hits = grammar().lexicon.hits(p)
+		for class, list := range p.hits {
+			if len(list) > 0 {
+				p.classes[class/64] |= 1 << (class % 64)
+			}
+		}
 	}
 	return p.hits
 }
@@ -130,8 +152,8 @@ func (s span) overlaps(o span) bool { return s.start < o.end && o.start < s.end 
 // find returns the matches of a frame.
 func (f *frame) find(p *parsedText) []span {
 	hits := p.classHits()
-	for _, part := range f.parts {
-		if !slices.ContainsFunc(part.classes, func(class int) bool { return len(hits[class]) > 0 }) {
+	for i := range f.parts {
+		if !f.parts[i].set.overlaps(&p.classes) {
 			return nil
 		}
 	}

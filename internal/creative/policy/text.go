@@ -24,8 +24,10 @@ type parsedText struct {
 	positions []int
 	tokens    []token
 	numbers   []number
-	// hits are the places of the word classes; classHits fills it.
-	hits [][]hit
+	// hits are the places of the word classes, classes those with a place;
+	// classHits fills both.
+	hits    [][]hit
+	classes classSet
 }
 
 // token is a word, a number or a mark of a text.
