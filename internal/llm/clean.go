@@ -18,15 +18,18 @@ import (
 func plainText(s string, lines bool) string {
 	// Removing one part can create another, as in <\x00b> or &lt;b>.
 	for {
-		next := heading.ReplaceAllString(emphasis.ReplaceAllString(stripTags(strings.Map(dropInvisible, s)), "$1$2$3"), "")
-		if next = joinSpace(next, lines); next == s {
+		next := strings.Map(dropInvisible, s)
+		next = emphasis.ReplaceAllString(stripTags(next), "$1$2$3")
+		next = joinSpace(heading.ReplaceAllString(next, ""), lines)
+		if next == s {
 			return s
 		}
 		s = next
 	}
 }
 
-// joinSpace makes one space of every run of space, and at most two line breaks.
+// joinSpace makes one space of several. If lines are kept, it leaves at most one
+// empty line between two.
 func joinSpace(s string, lines bool) string {
 	var b strings.Builder
 	space, breaks := false, 0
