@@ -344,7 +344,7 @@ func (d *agencyDrill) accounts(platform string) (ids []string) {
 	for _, c := range d.connections {
 		if c.platform == platform {
 			for _, a := range c.state().Accounts {
-				ids = append(ids, a.ID)
+				ids = append(ids, customerOf(a.ID))
 			}
 		}
 	}

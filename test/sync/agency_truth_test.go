@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"fanfare/internal/adplatform/sandbox"
@@ -126,7 +127,7 @@ func (d *agencyDrill) readDays(connections []*agencyConnection, first clock.Date
 func (d *agencyDrill) compare(c *agencyConnection, s state, first, last clock.Date, families ...fact.Family) {
 	d.Helper()
 	for i, a := range s.Accounts {
-		known, there := d.sandbox.Account(a.ID)
+		known, there := d.sandbox.Account(customerOf(a.ID))
 		if !there {
 			d.Fatalf("account %s is none of the sandbox's", a.ID)
 		}
@@ -147,6 +148,13 @@ func (d *agencyDrill) compare(c *agencyConnection, s state, first, last clock.Da
 			}
 		}
 	}
+}
+
+// customerOf returns the platform's id of an account that is reached through a
+// manager: ours has the manager too.
+func customerOf(account string) string {
+	customer, _, _ := strings.Cut(account, "@")
+	return customer
 }
 
 // compareSwitchedOff compares the days of an account that the service has switched
@@ -209,7 +217,7 @@ func (d *agencyDrill) compareOrWarned(a accountState, family fact.Family, truth 
 	d.Helper()
 	var on []sandbox.BehaviorRule
 	for _, r := range d.rules {
-		if r.Platform == a.Platform && (r.Account == "" || r.Account == a.ID) {
+		if r.Platform == a.Platform && (r.Account == "" || r.Account == customerOf(a.ID)) {
 			on = append(on, r)
 		}
 	}

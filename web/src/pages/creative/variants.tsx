@@ -121,7 +121,7 @@ function Work({ creative: c, variant: v }: { creative: Creative; variant: Varian
         <Button
           size="sm"
           busy={more.isPending}
-          aria-label={`More like ${v.name}`}
+          aria-label={`More like this: ${v.name}`}
           onPress={() =>
             more.mutate(v.id, { onSuccess: (made) => navigate({ to: "/creative/$id", params: { id: made.id } }) })
           }
