@@ -34,6 +34,7 @@ func records(tenant *fanfaretest.Tenant) map[string]string {
 	first := func(list string) string { return tenant.Do("GET", list, nil).Want(200).List().Data[0]["id"].(string) }
 	ids["/v1/syncs"] = first("/v1/connections/" + ids["/v1/connections"] + "/syncs")
 	ids["/v1/events"] = first("/v1/events")
+	ids["/v1/variants"] = first("/v1/creative/" + ids["/v1/creative"] + "/variants")
 	ids["/v1/imports"] = tenant.Do("POST", "/v1/imports", "date,campaign,impressions\n2026-11-01,Winter,10\n", "Content-Type: text/csv").Want(201).ID()
 	ids["/v1/assets"] = tenant.Do("POST", "/v1/assets", []byte(`<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>`), "Content-Type: image/svg+xml").Want(201).ID()
 	return ids

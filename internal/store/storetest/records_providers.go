@@ -64,7 +64,7 @@ func recordsProviders(t *testing.T, w *Fixture) {
 	// Other versions of the program read this JSON.
 	rows, err := w.Raw.Query(store.Across(t.Context()), `SELECT settings FROM model_provider WHERE workspace_id = $1`, string(w.Workspace))
 	w.must(err)
-	const want = `{"base_url":"https://models.example/v1","model":"m","image_model":"i","default":true,"price":{"input_micros":1,"output_micros":2,"image_micros":3},"version":5}`
+	const want = `{"base_url":"https://models.example/v1","model":"m","image_model":"i","default":true,"no_fallback":false,"price":{"input_micros":1,"output_micros":2,"image_micros":3},"version":5}`
 	if !rows.Next() {
 		t.Fatal("got no settings")
 	}
