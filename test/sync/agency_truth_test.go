@@ -162,18 +162,19 @@ func customerOf(account string) string {
 // then.
 func (d *agencyDrill) compareSwitchedOff(c *agencyConnection, s state, a accountState, known *sandbox.Account) {
 	d.Helper()
+	today := d.sandbox.Today(known) // of the account: LinkedIn's days are those of UTC
 	for _, r := range a.Reports {
 		family := fact.Family(slices.Index(fact.Families, r.Report))
 		d.counts.off++
-		first, warned := d.today()-comparedDays(), false
+		first, warned := today-comparedDays(), false
 		if r.Last != nil {
 			first = max(first, *r.Last-clock.Date(s.Sync.Lookback)+1)
 		}
-		for from := first; from <= d.today(); from += 10 {
-			to := min(from+9, d.today())
+		for from := first; from <= today; from += 10 {
+			to := min(from+9, today)
 			stored, incomplete := c.stored(a.ID, a.Platform, family, from, to)
 			d.compareOrWarned(a, family, d.sandbox.Truth(known, from, to).Families[r.Report], stored, incomplete)
-			warned = warned || incomplete[d.today()]
+			warned = warned || incomplete[today]
 		}
 		if !warned {
 			d.Errorf("%s %s %s: got no warning about today of an account that is switched off", a.Platform, a.ID, family)
