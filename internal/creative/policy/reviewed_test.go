@@ -3,6 +3,7 @@ package policy_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -46,13 +47,15 @@ func TestReviewed(t *testing.T) {
 		{"reviewed.txt", 120, 90, 5},
 		{"fresh.txt", 40, 90, 5},
 		{"unseen.txt", 40, 90, 5},
+		{"blind.txt", 200, 70, 10},
 	} {
 		t.Run(tt.file, func(t *testing.T) {
 			t.Parallel()
 			bad, good, caught, flagged := 0, 0, 0, 0
 			list := readReviewed(t, tt.file)
 			for _, r := range list {
-				found := reviewOne(nil, "social", "primary_text", r.text)
+				// These are texts of several fields, so that length says nothing.
+				found := slices.DeleteFunc(reviewOne(nil, "social", "primary_text", r.text), func(f string) bool { return strings.HasPrefix(f, "over_limit ") })
 				switch {
 				case r.bad && len(found) > 0:
 					bad++
