@@ -1,6 +1,7 @@
 package parser
 
 import (
+	"maps"
 	"strings"
 
 	"fanfare/internal/creative/brief"
@@ -54,9 +55,13 @@ func (r *reader) kindOf(fields *brief.Fields, given []brief.Fact) (brief.Kind, f
 			weigh(r.tokens[c.from:c.to], 2)
 		}
 	}
+	named := maps.Clone(scores)
 	weigh(r.tokens, 1)
 	for _, f := range given {
-		weigh(tokenize(f.Text, r.lex.elides()), 1)
+		// Where an advertiser is does not say what it does: "above the bakery".
+		if f.Type != brief.Place && f.Type != brief.Contact && f.Type != brief.Terms {
+			weigh(tokenize(f.Text, r.lex.elides()), 1)
+		}
 	}
 	best, first, second := string(brief.General), 0, 0
 	for _, kind := range brief.Kinds {
@@ -77,6 +82,10 @@ func (r *reader) kindOf(fields *brief.Fields, given []brief.Fact) (brief.Kind, f
 	// A clear lead counts, also among kinds that share words.
 	if first-second >= 3 {
 		confidence = max(confidence, brief.SureKind)
+	}
+	if len(named) > 0 && named[best] == 0 {
+		// The name of the product shows another kind.
+		return brief.Kind(best), min(confidence, brief.Guessed)
 	}
 	return brief.Kind(best), min(confidence, 0.9)
 }

@@ -163,3 +163,18 @@ func TestLexicons(t *testing.T) {
 		}
 	}
 }
+
+// TestKindOfTheProduct reads briefs in which the place, or the story around the
+// product, has words of another trade.
+func TestKindOfTheProduct(t *testing.T) {
+	t.Parallel()
+	brows, place, shoes := "brow lamination and tint", "Stockport, above the bakery on Underbank", "waterproof running shoes"
+	for _, u := range []*brief.Understood{
+		Parse("", "en", &brief.Fields{Product: &brows, Place: &place}),
+		Parse("Worn by the chefs of our restaurant: one menu, forty dinners, no wet feet.", "en", &brief.Fields{Product: &shoes}),
+	} {
+		if u.Kind == "food" && u.KindConfidence >= brief.SureKind {
+			t.Errorf("%s: got food with confidence %.1f", u.Facts[0].Text, u.KindConfidence)
+		}
+	}
+}
