@@ -235,8 +235,9 @@ type Generation struct {
 	Dropped  []string `json:"dropped"`
 	// Understood is what was understood of the prompt and the brief.
 	Understood *brief.Understood `json:"understood"`
-	// Fallback is nil if the provider did all of it.
-	Fallback   *Fallback      `json:"fallback"`
+	// Replaced says in what the built-in generator replaced a model, nil for
+	// nothing.
+	Replaced   *Replaced      `json:"replaced"`
 	StartedAt  *clock.Instant `json:"started_at"`
 	FinishedAt *clock.Instant `json:"finished_at"`
 	Error      *GenerationErr `json:"error"`

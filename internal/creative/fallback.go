@@ -23,9 +23,9 @@ const (
 // Fallbacks lists them.
 var Fallbacks = []string{FallbackComposer, FallbackNone}
 
-// Fallback says what the built-in composer or renderer did in place of a model,
+// Replaced says what the built-in composer or renderer did in place of a model,
 // and why.
-type Fallback struct {
+type Replaced struct {
 	// Provider is the one that failed, Part what it did not make: text or
 	// pictures.
 	Provider string `json:"provider"`
@@ -46,9 +46,9 @@ var providerFailures = map[string]bool{
 	FailPolicy: true, FailBudget: true,
 }
 
-// newFallback returns what replaces a part of the generation after an error, nil
+// replacement returns what replaces a part of the generation after an error, nil
 // if the error stands.
-func (c *Creative) newFallback(work OpenProvider, part string, err error) *Fallback {
+func (c *Creative) replacement(work OpenProvider, part string, err error) *Replaced {
 	g := c.Generation
 	f, failed := errors.AsType[*FailureError](err)
 	if !failed || !providerFailures[f.Code] || g.Provider == BuiltIn {
@@ -64,13 +64,13 @@ func (c *Creative) newFallback(work OpenProvider, part string, err error) *Fallb
 	if setting == FallbackNone {
 		return nil
 	}
-	return &Fallback{Provider: g.Provider, Part: part, Code: f.Code, Message: f.Message}
+	return &Replaced{Provider: g.Provider, Part: part, Code: f.Code, Message: f.Message}
 }
 
 // composeInstead has the built-in composer write what a model could not. If it
 // cannot either, the failure of the model stands, with the reason of the
 // composer.
-func (s *Service) composeInstead(ctx context.Context, cause record.Cause, c *Creative, failed *outcome, why *Fallback) (*outcome, error) {
+func (s *Service) composeInstead(ctx context.Context, cause record.Cause, c *Creative, failed *outcome, why *Replaced) (*outcome, error) {
 	g := c.Generation
 	var o *outcome
 	if tag, differs := mismatch(g.Prompt, g.Brief, g.Parameters.Language); differs {
@@ -89,7 +89,7 @@ func (s *Service) composeInstead(ctx context.Context, cause record.Cause, c *Cre
 		return failed, nil
 	}
 	o.usage.Add(failed.usage)
-	o.fallback = why
+	o.replaced = why
 	return o, nil
 }
 

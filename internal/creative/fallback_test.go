@@ -47,12 +47,12 @@ func TestFallback(t *testing.T) {
 		g := v.Generation
 		want(t, name+": cost", []any{"0.000700", int64(2), int64(9)}, []any{*g.Cost.Amount, g.Cost.Calls, g.Cost.InputTokens})
 		if !test.composer {
-			want(t, name+": status", []any{creative.StatusFailed, "openai", test.code, (*creative.Fallback)(nil), 0}, []any{v.Status, g.Provider, g.Error.Code, g.Fallback, len(list)})
+			want(t, name+": status", []any{creative.StatusFailed, "openai", test.code, (*creative.Replaced)(nil), 0}, []any{v.Status, g.Provider, g.Error.Code, g.Replaced, len(list)})
 			want(t, name+": reason", strings.Contains(test.request, "language"), strings.Contains(g.Error.Message, "Because of it. The built-in composer could not write it either: It does not translate from English."))
 			continue
 		}
 		want(t, name+": who wrote it", []any{creative.StatusReady, "composer", "composer-2", (*creative.GenerationErr)(nil)}, []any{v.Status, g.Provider, *g.Model, g.Error})
-		want(t, name+": why", creative.Fallback{Provider: "openai", Part: "text", Code: test.code, Message: "Because of it."}, *g.Fallback)
+		want(t, name+": why", creative.Replaced{Provider: "openai", Part: "text", Code: test.code, Message: "Because of it."}, *g.Replaced)
 		if v.Rights != nil || len(list) == 0 {
 			t.Errorf("%s: got %d variants with rights %+v want the composer's, which need no AI disclosure", name, len(list), v.Rights)
 		}
@@ -79,7 +79,7 @@ func TestFallbackUnderstoodTooLittle(t *testing.T) {
 	retry(c, string(v.ID)).OK()
 	runJob(t, c, string(v.ID))
 	v = loadCreative(c, string(v.ID))
-	want(t, "after the retry", []any{creative.StatusReady, "openai", (*creative.Fallback)(nil)}, []any{v.Status, v.Generation.Provider, v.Generation.Fallback})
+	want(t, "after the retry", []any{creative.StatusReady, "openai", (*creative.Replaced)(nil)}, []any{v.Status, v.Generation.Provider, v.Generation.Replaced})
 }
 
 // TestFallbackPictures has a model that writes but does not draw: its copy is
@@ -98,7 +98,7 @@ func TestFallbackPictures(t *testing.T) {
 	v, list := generateNow(t, c, `{"prompt":"Mountain green tea","provider":"openai","type":"image","sizes":["320x50"],"variants":3}`)
 	g := v.Generation
 	want(t, "who wrote it", []any{creative.StatusReady, "openai", "author-1", 2}, []any{v.Status, g.Provider, *g.Model, drawn})
-	want(t, "why", creative.Fallback{Provider: "openai", Part: "pictures", Code: creative.FailTimeout, Message: "the provider did not finish in time"}, *g.Fallback)
+	want(t, "why", creative.Replaced{Provider: "openai", Part: "pictures", Code: creative.FailTimeout, Message: "the provider did not finish in time"}, *g.Replaced)
 	want(t, "pictures", []int{1, 1, 1}, []int{len(list[0].Content.Media), len(list[1].Content.Media), len(list[2].Content.Media)})
 	want(t, "disclosure", creative.Rights{AIDisclosure: true}, *v.Rights)
 }

@@ -433,7 +433,7 @@ func (s *Service) generateOnce(ctx context.Context, cause record.Cause, c *Creat
 	if o.failure == nil || ctx.Err() != nil {
 		return o, nil
 	}
-	if why := c.newFallback(work, partText, o.failure); why != nil {
+	if why := c.replacement(work, partText, o.failure); why != nil {
 		return s.composeInstead(ctx, cause, c, o, why)
 	}
 	return o, nil

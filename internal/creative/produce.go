@@ -21,9 +21,9 @@ type outcome struct {
 	result   *Result
 	variants []Variant
 	usage    Usage
-	// fallback says what the built-in composer or renderer did in place of the
+	// replaced says what the built-in composer or renderer did in place of the
 	// provider, nil for nothing.
-	fallback *Fallback
+	replaced *Replaced
 }
 
 func failedOutcome(f *FailureError) *outcome { return &outcome{failure: f} }
@@ -249,13 +249,13 @@ func variantName(angle string, i int) string {
 // drawPicture draws a picture with the provider, or with the built-in renderer
 // if the provider does not draw, cannot, or could not draw an earlier one.
 func (s *Service) drawPicture(ctx context.Context, c *Creative, b *Brief, d *Draft, work OpenProvider, shape Shape, format string, o *outcome) (*Picture, error) {
-	if o.fallback == nil {
+	if o.replaced == nil {
 		p, usage, err := work.Paint(ctx, b, d, shape, format)
 		o.usage.Add(usage)
 		if err != nil && ctx.Err() == nil {
-			o.fallback = c.newFallback(work, partPictures, err)
+			o.replaced = c.replacement(work, partPictures, err)
 		}
-		if !errors.Is(err, ErrNoPictures) && o.fallback == nil {
+		if !errors.Is(err, ErrNoPictures) && o.replaced == nil {
 			return p, err
 		}
 	}
@@ -378,7 +378,7 @@ func (o *outcome) recordCost(save *Save) {
 func (s *Service) finishGeneration(c *Creative, o *outcome, save *Save) {
 	g := c.Generation
 	g.FinishedAt = &save.At
-	if g.Fallback = o.fallback; o.fallback != nil && o.fallback.Part == partText {
+	if g.Replaced = o.replaced; o.replaced != nil && o.replaced.Part == partText {
 		g.Provider = BuiltIn
 	}
 	if o.result != nil {

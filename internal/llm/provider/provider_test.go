@@ -403,7 +403,7 @@ func TestFallbackSetting(t *testing.T) {
 	}{{false, "", "composer"}, {true, "", "openai"}, {true, `,"fallback":"composer"`, "composer"}, {false, `,"fallback":"none"`, "openai"}} {
 		setProvider(t, c, c.Workspace, "openai", creative.ModelSettings{Model: "sandbox-" + sandbox.FaultRefusal, BaseURL: url + "/v1", NoFallback: test.no})
 		v := generate(t, c, `{"prompt":"Handmade running shoes for wet stone","provider":"openai"`+test.request+`}`)
-		if v.Generation.Provider != test.want || (v.Generation.Fallback != nil) != (test.want == "composer") {
+		if v.Generation.Provider != test.want || (v.Generation.Replaced != nil) != (test.want == "composer") {
 			t.Errorf("no fallback %v, request %q: got %+v want %s", test.no, test.request, v.Generation, test.want)
 		}
 	}

@@ -59,7 +59,7 @@ function Running({ creative: c }: { creative: Creative }) {
 
 /** Says that the built-in composer replaced a model, and why. */
 export function FallbackNote({ creative: c }: { creative: Creative }) {
-  const f = c.generation?.fallback;
+  const f = c.generation?.replaced;
   if (!f) return null;
   return (
     <Note
