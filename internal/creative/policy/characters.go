@@ -116,7 +116,7 @@ const (
 
 // knownAcronyms are acronyms with at least minCapitals letters and a vowel.
 // Without a vowel, a word in capitals is always an acronym.
-var knownAcronyms = wordSet(`aaas aarp abta adac afdb ahrefs aisi ajax amoled apis asic asics atms atol bacs bafa bipoc capex cefr ceos cfos cila ciso
+var knownAcronyms = wordSet(`aaas taeg tael aprc isee siae inps aarp abta adac afdb ahrefs aisi ajax amoled apis asic asics atms atol bacs bafa bipoc capex cefr ceos cfos cila ciso
 		cnas cpam cpap cpus ctos dalf datev dele delf detran dewalt dsgvo dvla ebay ebita ebitda ecmo elster enem eori epdm esim faqs fcas fdic fema fide finra fsca
 		fifa fpga gcse gmat gpus haccp hdmi hipaa hvac iaas iata iban ibex icao icms ielts ikea imss inps inss iots ipad iptu
 		ipv4 ipv6 irpf isbn isee issn istat json kpis lgbtqia lsat mcat mooc mvno nasa nasdaq nato nvme nyse oauth ocde oecd

@@ -129,7 +129,7 @@ func TestReviewRules(t *testing.T) {
 		{"restricted", nil, "social", "primary_text", "Online casino with bonus", []string{"restricted_product warn [Online casino]"}},
 		{"weapon in Spanish", nil, "social", "primary_text", "Compra pistolas sin licencia", []string{"prohibited_content block [Compra pistolas]"}},
 		{"tool in Spanish", nil, "social", "primary_text", "Compra pistolas de silicona", nil},
-		{"acronyms", nil, "social", "primary_text", "HVAC, HDMI and GDPR, but FREE", []string{"excess_capitals warn [FREE]"}},
+		{"acronyms", nil, "social", "primary_text", "HVAC, HDMI and GDPR, TAEG 4,90%, but FREE", []string{"excess_capitals warn [FREE]"}},
 
 		{"platform", brief("sold on Etsy"), "social", "primary_text", "On Etsy and Instagram's feed", []string{"platform_name warn [Instagram]"}},
 		{"exclamation in search", nil, "search", "headlines", "Fresh coffee!", []string{"exclamation_mark block [!]"}},
