@@ -64,7 +64,7 @@ const unknown = `{"impressions":null,"clicks":null,"ctr":null,"conversions":null
 func TestVariantMetrics(t *testing.T) {
 	t.Parallel()
 	c := newFixture(t)
-	one, three := generate(c, `{"prompt":"Mountain tea with \"metrics\":null","variants":1}`).OK().ID(), generate(c, `{"prompt":"Mountain tea, hand-picked, 20% off until Sunday, for students. Rated 4.8 by 2,000 customers. Brewed in two minutes.","variants":3}`).OK().ID()
+	one, three := generate(c, `{"prompt":"Mountain tea with \"metrics\":null","variants":1}`).OK().ID(), generate(c, `{"prompt":"Mountain tea, hand-picked, 20% off until Sunday, for students. Rated 4.8 by 2,000 customers. Brewed in two minutes.","variants":3,"seed":1}`).OK().ID()
 	c.Creatives.Metrics = &fakeMetrics{}
 	want(t, "without metrics", []string{unknown, unknown, unknown}, withMetrics(t, c, three))
 	list := variants(c, three)
@@ -89,7 +89,7 @@ func TestVariantMetrics(t *testing.T) {
 func TestVariantMetricsOfOldDocuments(t *testing.T) {
 	t.Parallel()
 	c := newFixture(t)
-	id := generate(c, `{"prompt":"Mountain tea, hand-picked, 20% off until Sunday, for students. Rated 4.8 by 2,000 customers. Brewed in two minutes.","variants":2}`).OK().ID()
+	id := generate(c, `{"prompt":"Mountain tea, hand-picked, 20% off until Sunday, for students. Rated 4.8 by 2,000 customers. Brewed in two minutes.","variants":2,"seed":1}`).OK().ID()
 	err := c.Raw.Write(t.Context(), func(tx store.Tx) error {
 		_, err := tx.Exec(`UPDATE variant SET shape = 1, checksum = NULL, doc = replace(doc, ',"metrics":null', '') WHERE workspace_id = $1`, string(c.Workspace))
 		return err
