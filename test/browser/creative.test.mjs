@@ -96,9 +96,9 @@ test("edit, regenerate, approve and reject variants, and more like one", async (
   await dialog.getByText("Headlines must have at most 30 characters").waitFor();
   wasRefused(page);
   await accessible(page, "a refused text");
-  await headline.fill("Folds in ten seconds");
+  await headline.fill("Your bike on the train");
   await dialog.getByRole("button", { name: "Save" }).click();
-  await until(page, path, (all) => line(all[1]) === "Folds in ten seconds");
+  await until(page, path, (all) => line(all[1]) === "Your bike on the train");
   // The primary one is rejected, so another takes its place.
   await page.getByRole("button", { name: `Approve ${second.name}` }).click();
   await until(page, path, (all) => all[1].approval?.status === "approved");
