@@ -266,7 +266,7 @@ func TestInsights(t *testing.T) {
 func TestVariants(t *testing.T) {
 	t.Parallel()
 	c := startService(t).Tenant("enterprise")
-	id := c.Do("POST", "/v1/creative/generate", `{"prompt":"Trail shoes for runners who like mud","variants":2}`).Want(201).ID()
+	id := c.Do("POST", "/v1/creative/generate", `{"prompt":"Trail shoes for runners, 20% off until Sunday. They grip in mud. Rated 4.8 by 2,000 runners.","variants":2,"seed":1}`).Want(201).ID()
 	if err := c.Service.App.Creatives.Run(t.Context(), c.Workspace, mustID(id)); err != nil {
 		t.Fatal(err)
 	}
