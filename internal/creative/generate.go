@@ -282,7 +282,7 @@ func (s *Service) newGeneration(ctx context.Context, cause record.Cause, r *Requ
 		seed = &n
 	}
 	c, err := s.newCreative(ctx, cause, r.Type, "generated", Spec{
-		Name: nameFrom(strings.TrimSpace(r.Prompt + "\n" + r.Brief.Plain())), Channels: r.Channels, Content: emptyContent(), Tags: r.Tags, Metadata: r.Metadata,
+		Name: nameFrom(plainSource(r.Prompt, r.Brief)), Channels: r.Channels, Content: emptyContent(), Tags: r.Tags, Metadata: r.Metadata,
 	})
 	if err != nil {
 		return nil, err

@@ -31,7 +31,7 @@ func mismatch(prompt string, fields *brief.Fields, language *string) (tag string
 	if language == nil {
 		return "", false
 	}
-	return policy.LanguageMismatch(strings.TrimSpace(prompt+"\n"+fields.Plain()), *language)
+	return policy.LanguageMismatch(plainSource(prompt, fields), *language)
 }
 
 // refuse returns an error if no platform accepts what the request asks for.
@@ -100,4 +100,9 @@ func (r *Request) source() string { return sourceOf(r.Prompt, r.Brief) }
 
 func sourceOf(prompt string, fields *brief.Fields) string {
 	return strings.TrimSpace(prompt + "\n" + fields.Text())
+}
+
+// plainSource is sourceOf without the names of fields.
+func plainSource(prompt string, fields *brief.Fields) string {
+	return strings.TrimSpace(prompt + "\n" + fields.Plain())
 }
