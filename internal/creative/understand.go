@@ -95,9 +95,7 @@ func checkUnderstood(r *Request) error {
 	return fault.Invalid(details)
 }
 
-// source is everything that the caller said about what is advertised.
-func (r *Request) source() string { return sourceOf(r.Prompt, r.Brief) }
-
+// sourceOf is everything that the caller said about what is advertised.
 func sourceOf(prompt string, fields *brief.Fields) string {
 	return strings.TrimSpace(prompt + "\n" + fields.Text())
 }

@@ -244,63 +244,6 @@ func atomAt(text string, i int, before, r rune) Atom {
 
 var shortMonth = NewPattern(`(?i)\d[. ]* ?(?:of |de )?(?:janv?|feb|f[ée]vr?|mär|mar|apr|a[vb]r|jun|juil|jul|aug|ago|sept?|set|o[ck]t|ott|out|nov|de[cz]|d[ée]c|di[cz]|gen|mag|giu|lug)$`)
 
-// Masked is a text in which one private character stands for each atom, so that
-// no rule for words, marks and spaces touches it. Clean lets no such character
-// of a prompt through.
-type Masked struct {
-	// Text has one private character for each atom.
-	Text  string
-	atoms []string
-	kinds []Kind
-}
-
-const firstMask, lastMask = '\ue000', '\uf8ff'
-
-func Mask(text string) *Masked {
-	m := &Masked{}
-	var b strings.Builder
-	at := 0
-	for _, a := range Find(text) {
-		if len(m.atoms) > lastMask-firstMask {
-			break
-		}
-		b.WriteString(text[at:a.Start])
-		b.WriteRune(firstMask + rune(len(m.atoms)))
-		m.atoms, m.kinds = append(m.atoms, text[a.Start:a.End]), append(m.kinds, a.Kind)
-		at = a.End
-	}
-	b.WriteString(text[at:])
-	m.Text = b.String()
-	return m
-}
-
-// IsMask reports whether a character stands for an atom.
-func IsMask(r rune) bool { return r >= firstMask && r <= lastMask }
-
-// Restore puts the atoms back into a part of the masked text.
-func (m *Masked) Restore(part string) string {
-	if !strings.ContainsFunc(part, IsMask) {
-		return part
-	}
-	var b strings.Builder
-	for _, r := range part {
-		if i := int(r - firstMask); IsMask(r) && i < len(m.atoms) {
-			b.WriteString(m.atoms[i])
-			continue
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
-}
-
-// KindOf returns the kind of the atom that a character stands for.
-func (m *Masked) KindOf(r rune) (Kind, bool) {
-	if i := int(r - firstMask); IsMask(r) && i < len(m.kinds) {
-		return m.kinds[i], true
-	}
-	return 0, false
-}
-
 // HasPhone reports whether a text has a phone number.
 func HasPhone(text string) bool {
 	return slices.ContainsFunc(Find(text), func(a Atom) bool { return a.Kind == Phone })
