@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql/driver"
 	"fmt"
+	"strings"
 	"time"
 
 	"fanfare/internal/clock"
@@ -27,6 +28,10 @@ func (e *Engine) Undo(ctx context.Context, id, imported ident.ID) (int64, error)
 			return err
 		}
 		in := " IN " + inList(batches)
+		days, err := t.daysOf(ctx, in)
+		if err != nil {
+			return err
+		}
 		for f, table := range fact.Families {
 			if err := t.touchParts(ctx, fact.Family(f), "FROM "+table+" WHERE workspace = ? AND import"+in, t.w.key); err != nil {
 				return err
@@ -46,7 +51,7 @@ func (e *Engine) Undo(ctx context.Context, id, imported ident.ID) (int64, error)
 			}
 		}
 		for f := range fact.Families {
-			if err := t.putBack(ctx, fact.Family(f)); err != nil {
+			if err := t.putBack(ctx, fact.Family(f), days[f]); err != nil {
 				return err
 			}
 		}
@@ -68,6 +73,23 @@ func (t *change) writesOf(ctx context.Context, imported ident.ID) (list []int32,
 	return list, err
 }
 
+// daysOf returns, by family, the days that an import has changed: those with its
+// facts, and those it emptied. in selects its writes.
+func (t *change) daysOf(ctx context.Context, in string) ([]numbers.SourceDays, error) {
+	days := make([]numbers.SourceDays, len(fact.Families))
+	for f, table := range fact.Families {
+		days[f] = numbers.SourceDays{}
+		if err := t.c.query(ctx, func(row []driver.Value) error {
+			days[f].Add(row[0].(int32), row[1].(int32), row[2].(int32))
+			return nil
+		}, "SELECT source, min(day), max(day) FROM "+table+" WHERE workspace = ? AND import"+in+` GROUP BY source
+			UNION ALL SELECT source, first, last FROM cover WHERE workspace = ? AND family = ? AND import`+in, t.w.key, t.w.key, int32(f)); err != nil {
+			return nil, err
+		}
+	}
+	return days, nil
+}
+
 // touchParts marks the parts of the selected facts as changed.
 func (t *change) touchParts(ctx context.Context, f fact.Family, from string, args ...any) error {
 	return t.c.query(ctx, func(row []driver.Value) error {
@@ -76,11 +98,20 @@ func (t *change) touchParts(ctx context.Context, f fact.Family, from string, arg
 	}, "SELECT DISTINCT source, day "+from, args...)
 }
 
-// putBack restores replaced facts that count again.
-func (t *change) putBack(ctx context.Context, f fact.Family) error {
+// putBack restores replaced facts of these days that count again. Facts of other
+// days are not looked at: an account that is imported every hour has replaced
+// millions.
+func (t *change) putBack(ctx context.Context, f fact.Family, days numbers.SourceDays) error {
+	if len(days) == 0 {
+		return nil
+	}
+	var changed []string
+	for source, d := range days {
+		changed = append(changed, fmt.Sprintf("r.source = %d AND r.day BETWEEN %d AND %d", source, d.First, d.Last))
+	}
 	table := f.String()
 	_, err := t.c.exec(ctx, `CREATE OR REPLACE TEMP TABLE back AS SELECT `+prefixed("r.", columns)+`, r.family, r.above FROM replaced r
-		WHERE r.workspace = ? AND r.family = ?
+		WHERE r.workspace = ? AND r.family = ? AND (`+strings.Join(changed, " OR ")+`)
 		AND `+numbers.NotEmptiedSince("cover")+`
 		AND NOT EXISTS (SELECT 1 FROM `+table+` f WHERE f.workspace = ? AND `+numbers.SameKey("f", "r")+`)
 		QUALIFY row_number() OVER (PARTITION BY `+prefixed("r.", numbers.KeyColumns)+` ORDER BY r.above DESC) = 1`, t.w.key, int32(f), t.w.key)
