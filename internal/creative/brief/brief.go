@@ -123,6 +123,10 @@ type Understood struct {
 	IgnoredLines int `json:"ignored_lines"`
 	// Missing are the types of facts that would help most.
 	Missing []Type `json:"missing"`
+	// Avoid are the words that the prompt says not to use.
+	Avoid []string `json:"-"`
+	// MustInclude are the words that the prompt asks for in every variant.
+	MustInclude []string `json:"-"`
 }
 
 // IsEnough reports whether an ad can be made of the facts: the product is known,
