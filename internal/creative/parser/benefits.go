@@ -29,7 +29,10 @@ func (r *reader) benefit(from, to int, conf float64) {
 	if n == 0 || n > 2*maxBenefit || !r.hasLetters(from, to) {
 		return
 	}
-	if n == 1 || r.form == formMessage {
+	switch {
+	case n == 1 && conf >= brief.Labeled && r.listed:
+		conf = brief.Sure // "hot tub, firewood, kayaks"
+	case n == 1, r.form == formMessage && conf < brief.Sure:
 		conf = min(conf, brief.Guessed)
 	}
 	if r.lex != nil && (r.isChat(from, to) || r.isRequirement(from, to)) {

@@ -92,6 +92,11 @@ func (r *reader) requirement(from, to int) bool {
 	if r.lex == nil || r.wordCount(from, to) > longestRequirement || !r.free(from, to) && !r.hasAmount(from, to) {
 		return false
 	}
+	for i := from; i < to; i++ {
+		if r.taken[i] == brief.Terms || r.taken[i] == brief.Deadline && !r.isMark(to-1, ")") {
+			return false // The condition is known, or more is said.
+		}
+	}
 	at := r.lex.find("cues.requirement", r.tokens[from:to])
 	if at < 0 || r.lex.find("cues.no", r.tokens[from:from+at]) >= 0 || r.depends(from, to) || r.isMark(to-1, "?") {
 		return false

@@ -19,6 +19,12 @@ func (r *reader) readLabel(name string, from, to int) {
 	switch t := brief.Type(name); t {
 	case "ignored":
 		r.ignored++
+	case "avoid":
+		r.ignored++
+		r.avoid = r.wishes(r.avoid, from, to)
+	case "must_include":
+		r.ignored++
+		r.mustInclude = r.wishes(r.mustInclude, from, to)
 	case "kind":
 		r.kindLabel = r.text(from, to)
 	case "unknown":
@@ -234,10 +240,16 @@ func (r *reader) priceValue(from, to int) {
 		return
 	}
 	r.previousPrices(from, to)
+	// The rate of a credit belongs to its price.
+	if r.lex.find("cues.credit", r.tokens[from:to]) >= 0 {
+		r.take(brief.Price, from, r.firstSentence(from, to), brief.Labeled)
+		return
+	}
 	r.terms(from, to)
 	r.deadlines(from, to)
+	r.offers(from, to)
 	end := from
-	for end < to && r.taken[end] == "" {
+	for end < to && r.taken[end] == "" && !r.isMark(end, ";|") && (end == from || !r.isMark(end, "–—-") || !r.tokens[end].spaced || end+1 < to && r.tokens[end+1].kind == money) {
 		end++
 	}
 	if end == from {
@@ -268,6 +280,7 @@ func (r *reader) listValue(t brief.Type, from, to int) {
 			items = r.items(a, b)
 			r.listing = false
 		}
+		r.listed = len(items) > 1
 		for _, item := range items {
 			a, b := r.trim(item[0], item[1])
 			if a >= b || r.wordCount(a, b) > 24 {
@@ -279,6 +292,7 @@ func (r *reader) listValue(t brief.Type, from, to int) {
 				r.take(t, a, b, brief.Labeled)
 			}
 		}
+		r.listed = false
 		if r.ends(&line{from: from, to: end}) {
 			r.wholeSentence(from, end)
 		}
@@ -345,6 +359,7 @@ func (r *reader) readUnknown(from, to, end int) {
 func (r *reader) readItem(from, to int) {
 	if r.lex != nil && (r.isHostile(from, to) || r.isInstruction(from, to) || r.isAside(from, to)) {
 		r.ignored++
+		r.readNote(from, to)
 		return
 	}
 	if r.sentenceEnd(from, to) < to {

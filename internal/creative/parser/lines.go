@@ -30,7 +30,7 @@ func (r *reader) read() {
 	page := r.isPage(lines)
 	for i := range lines {
 		l := &lines[i]
-		l.drop = r.isJunk(l, page)
+		l.drop = r.isJunk(l, page) || page && i > 0 && lines[i-1].drop && !l.after && r.isRelated(&lines[i-1])
 		if l.drop {
 			r.ignored++
 		}
@@ -213,8 +213,13 @@ func (r *reader) isJunk(l *line, page bool) bool {
 	if at := r.lex.find("lines.newsletter", tokens); at >= 0 {
 		return true
 	}
-	return r.isNavigation(l) || r.isMark(l.to-1, "?") || r.lex.match("lines.section", tokens) == len(tokens) || r.lex.match("lines.faq", tokens) > 0 ||
+	return r.isNavigation(l) || r.isRelated(l) || r.isMark(l.to-1, "?") || r.lex.match("lines.section", tokens) == len(tokens) || r.lex.match("lines.faq", tokens) > 0 ||
 		l.bullet && r.tokens[l.from-1].low == "—" && len(tokens) < 7
+}
+
+// isRelated reports a line that names other things of a shop.
+func (r *reader) isRelated(l *line) bool {
+	return r.lex != nil && r.lex.match("lines.related", r.tokens[l.from:l.to]) > 0
 }
 
 func (r *reader) hasLetters(from, to int) bool {
@@ -377,6 +382,9 @@ func (r *reader) readGroup(lines []line, i int) int {
 		return i + 1
 	case r.isHeading(lines, i):
 		r.readHeading(l, i == 0)
+		if i == 0 {
+			r.title = l.from
+		}
 		return i + 1
 	}
 	// Lines of one paragraph are one text.
@@ -419,26 +427,19 @@ func (r *reader) readHeading(l *line, first bool) {
 	if first && r.productAfterCue(l.from, l.to) {
 		return
 	}
+	if !first && r.form == formPage && r.free(l.from, l.to) && !r.hasVerb(l.from, l.to) && !r.hasProduct(brief.Cued) {
+		// A page names the shop before the thing.
+		if end := r.nounPhrase(l.from, l.to); end > l.from && r.namesProduct(l.from, end) && (end == l.to || r.isBreak(end)) {
+			r.add(brief.Product, l.from, end, brief.Guessed)
+			r.title = l.from
+		}
+		return
+	}
 	if !first {
 		if r.free(l.from, l.to) && r.form != formPage && r.wordCount(l.from, l.to) > 2 && !shouts(r.text(l.from, l.to)) {
 			r.benefits(l.from, l.to, brief.Guessed)
 		}
 		return
 	}
-	// "Couch to 5K – autumn group" is titled by what is before the dash.
-	end := l.from
-	for end < l.to && !r.isBreak(end) && r.taken[end] == "" {
-		end++
-	}
-	to := r.nounPhrase(l.from, end)
-	conf := brief.Guessed
-	if cut := r.cutDangling(l.from, end); end < l.to && r.isBreak(end) && r.wordCount(l.from, cut) <= 4 || r.restIsKnown(to, l.to) || r.lex != nil && to < l.to && r.lex.match("cues.audience_lead", r.tokens[to:l.to]) > 0 {
-		conf = brief.Sure
-		if end < l.to && r.isBreak(end) {
-			to = cut
-		}
-	}
-	if to > l.from && r.namesProduct(l.from, to) && !r.isMark(l.to-1, ":") {
-		r.take(brief.Product, l.from, to, conf)
-	}
+	r.readTitle(l.from, l.to)
 }

@@ -37,7 +37,7 @@ func TestForms(t *testing.T) {
 			"offer: 20% off mugs, bowls and plates", "deadline: Sunday", "code: CLAY20",
 		}},
 		{"hiring", "en", "We're hiring four plumbers in Bristol. £18-£22 an hour, no weekend work. Apply by 30 June.", formProse, []string{
-			"product: four plumbers", "price: £18-£22 an hour", "deadline: 30 June", "place: Bristol",
+			"product: four plumbers", "price: £18-£22 an hour", "deadline: 30 June", "place: Bristol", "benefit: no weekend work",
 		}},
 		{"several prices are none", "en", "We teach pottery. Classes cost £20 an hour. Clay costs £8 a bag.", formProse, []string{"product: pottery"}},
 		{"short", "en", "Yoga classes in Vienna", formShort, []string{"product: Yoga classes", "place: Vienna"}},

@@ -21,6 +21,10 @@ func (r *reader) nounPhrase(from, to int) int {
 	k := from
 	for k < to {
 		t := &r.tokens[k]
+		if n := r.lex.match("cues.compound", r.tokens[k:to]); n > 0 && r.taken[k] == "" {
+			k += n // "one to one"
+			continue
+		}
 		if r.taken[k] != "" || t.kind == money || t.kind == percent || t.kind == date || t.kind == phone || t.kind == address {
 			break
 		}
@@ -39,6 +43,10 @@ func (r *reader) nounPhrase(from, to int) int {
 		}
 		if k > from && r.form == formShort && r.lex.match("places", r.tokens[k:to]) > 0 && r.isPlaceHere(k) || r.lex.has("lines.chat", t) {
 			break
+		}
+		if k > from && k+1 < to && r.lex.has("cues.material_link", t) && r.lex.has("cues.material", &r.tokens[k+1]) && r.taken[k+1] == "" {
+			k += 2
+			continue
 		}
 		if k > from && k+1 < to && r.lex.has("cues.topic_link", t) && r.lex.has("cues.topic_noun", &r.tokens[k-1]) && !r.tokens[k+1].upper && r.tokens[k+1].kind == word && r.taken[k+1] == "" && !r.lex.has("cues.article", &r.tokens[k+1]) {
 			k++
@@ -105,7 +113,7 @@ func (r *reader) leadingProduct(from, to int, conf float64) {
 	if end == from || !r.namesProduct(from, end) {
 		return
 	}
-	if end < to && r.tokens[end].kind == word && !r.lex.has("cues.stop", &r.tokens[end]) && r.taken[end] == "" && !r.lex.has("cues.and", &r.tokens[end]) && (r.form != formShort || r.lex.match("places", r.tokens[end:to]) == 0) {
+	if end < to && r.tokens[end].kind == word && !r.lex.has("cues.stop", &r.tokens[end]) && r.taken[end] == "" && !r.lex.has("cues.and", &r.tokens[end]) && !r.lex.has("lines.chat", &r.tokens[end]) && (r.form != formShort || r.lex.match("places", r.tokens[end:to]) == 0) {
 		conf = min(conf, brief.Guessed)
 	}
 	r.take(brief.Product, from, end, conf)
@@ -134,9 +142,19 @@ func (r *reader) products(from, to int) {
 	if r.productAfterCue(from, to) {
 		return
 	}
-	if !r.productBeforeVerb(from, to) && r.statements == 1 && r.form != formPage {
-		r.productOfStart(from, to)
+	if !r.productBeforeVerb(from, to) && r.statements == 1 && r.form != formPage && !r.productOfStart(from, to) {
+		r.productOfLine(from, to)
 	}
+}
+
+// hasProduct reports a product of at least a confidence.
+func (r *reader) hasProduct(conf float64) bool {
+	for _, c := range r.found {
+		if c.t == brief.Product && c.conf >= conf {
+			return true
+		}
+	}
+	return false
 }
 
 // productOfStart finds the product in the first sentence: "Baby sling library!",
@@ -167,7 +185,7 @@ func (r *reader) productOfStart(from, to int) bool {
 	}
 	// "change over at": the phrase goes on with a particle.
 	if end+1 < to && r.lex.has("cues.particle", &r.tokens[end]) && r.lex.has("cues.preposition", &r.tokens[end+1]) {
-		return false
+		end++
 	}
 	for i := start + 2; i < end; i++ {
 		if !r.tokens[i].upper && r.tokens[i-1].upper && !r.tokens[i-2].upper && r.tokens[i].kind == word {
@@ -207,7 +225,7 @@ func (r *reader) productAfterCue(from, to int) bool {
 		if r.form == formPage && r.statements > 3 {
 			return false
 		}
-		if m := r.lex.match("cues.product_maybe", r.tokens[i:to]); m == n && r.form != formShort {
+		if m := r.lex.match("cues.product_maybe", r.tokens[i:to]); m == n && r.form != formShort && (r.statements > 1 || r.hasProduct(brief.Guessed)) {
 			conf = brief.Guessed
 		}
 		if i > from && !r.clauseBegins(i, from) {

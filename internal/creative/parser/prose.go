@@ -115,7 +115,9 @@ func (r *reader) readSentence(from, to int) {
 	}
 	if r.isInstruction(from, to) {
 		r.ignored++
+		r.readNote(from, to)
 		r.contacts(from, to)
+		r.ownThing(from, to)
 		return
 	}
 	question := r.isMark(to-1, "?")
@@ -124,16 +126,24 @@ func (r *reader) readSentence(from, to int) {
 	if question {
 		return
 	}
-	if r.isAside(from, to) {
+	if r.isAside(from, to) || r.corrects[from] {
 		r.ignored++
+		r.readNote(from, to)
 		return
 	}
 	r.statements++
+	if r.form == formMessage && r.statements <= 3 && !r.hasProduct(brief.Guessed) {
+		r.productOfChat(from, to)
+	}
 	if r.callToAction(from, to) || r.isChat(from, to) || r.story || r.requirement(from, to) {
 		return
 	}
 	r.products(from, to)
+	before := len(r.found)
 	r.sentenceBenefits(from, to)
+	if len(r.found) == before {
+		r.partBenefits(from, to)
+	}
 	r.wholeSentence(from, to)
 }
 
