@@ -224,22 +224,29 @@ func (r *reader) predicates(from, to int) bool {
 		if !isAnd && next < end && r.lex.has("cues.and", &r.tokens[next]) {
 			next++
 		}
-		if next < end && words.ShapeOf(r.text(next, r.clauseEnd(next, end))) == words.Predicate {
+		if next >= end {
+			break
+		}
+		if shape := words.ShapeOf(r.text(next, r.clauseEnd(next, end))); shape == words.Predicate || shape == words.Clause {
 			parts = append(parts, [2]int{begin, i})
 			begin = next
 			i = next
 		}
 	}
 	parts = append(parts, [2]int{begin, end})
-	for _, p := range parts {
-		if words.ShapeOf(r.text(p[0], p[1])) != words.Predicate || r.wordCount(p[0], p[1]) > maxBenefit || !r.untouched(p[0], p[1]) {
-			return false
+	if words.ShapeOf(r.text(parts[0][0], parts[0][1])) != words.Predicate {
+		return false
+	}
+	found := false
+	for i, p := range parts {
+		shape := words.ShapeOf(r.text(p[0], p[1]))
+		if shape != words.Predicate && (shape != words.Clause || i == 0) || r.wordCount(p[0], p[1]) > maxBenefit || !r.untouched(p[0], p[1]) || shape == words.Clause && r.depends(p[0], p[1]) {
+			continue
 		}
-	}
-	for _, p := range parts {
 		r.benefit(p[0], p[1], brief.Sure)
+		found = true
 	}
-	return true
+	return found
 }
 
 // isProduct returns the number of tokens of the product that a sentence begins

@@ -18,7 +18,7 @@ func (r *reader) partBenefits(from, to int) {
 		}
 	}
 	for i := from; i < to; i++ {
-		isAnd := r.lex.has("cues.and", &r.tokens[i]) && i+1 < to && r.lex.match("cues.clause_start", r.tokens[i+1:to]) > 0
+		isAnd := r.lex.has("cues.and", &r.tokens[i]) && i+1 < to && (r.lex.match("cues.clause_start", r.tokens[i+1:to]) > 0 || r.lex.code == "en" && words.ShapeOf(r.text(i+1, r.clauseEnd(i+1, to))) == words.Clause)
 		if isAnd || r.isBreak(i) || r.isMark(i, ",") {
 			flush(i)
 			start = i + 1
@@ -30,10 +30,17 @@ func (r *reader) partBenefits(from, to int) {
 	flush(to)
 }
 
-// hasFinite reports whether one of the words is a finite verb that a list has.
+// hasFinite reports whether one of the words is a finite verb that a list has. The
+// verb of a relative clause is none of the sentence.
 func (r *reader) hasFinite(from, to int) bool {
+	relative := false
 	for i := from; i < to; i++ {
-		if r.lex.has("cues.finite", &r.tokens[i]) {
+		switch {
+		case r.isMark(i, ",") || r.isBreak(i):
+			relative = false
+		case i > from && r.lex.has("cues.relative_who", &r.tokens[i]):
+			relative = true
+		case !relative && r.lex.has("cues.finite", &r.tokens[i]):
 			return true
 		}
 	}
@@ -60,6 +67,9 @@ func (r *reader) isPart(from, to int, verbless bool) bool {
 	first := &r.tokens[from]
 	if r.lex.code != "en" {
 		return !r.lex.has("cues.stop", first) && !r.lex.has("cues.condition", first) && !r.lex.has("cues.article", first) && (first.kind != number || n > 4) && n <= 8
+	}
+	if r.lex.match("cues.we_can", r.tokens[from:to]) > 0 {
+		return n >= 4
 	}
 	switch words.ShapeOf(r.text(from, to)) {
 	case words.NounPhrase, words.Attribute:

@@ -140,7 +140,7 @@ func (r *reader) previousPrices(from, to int) {
 		if r.isMark(k, ":") {
 			k++
 		}
-		if k < to && r.tokens[k].kind == money {
+		if k < to && (r.tokens[k].kind == money || r.isDecimal(k)) {
 			conf := brief.Cued
 			if r.unitEnd(k+1, to) > k+1 {
 				conf = brief.Guessed // It may not be for the same as the price.
@@ -191,7 +191,7 @@ func (r *reader) prices(from, to int) {
 		if conf == brief.Guessed && (r.form == formShort || r.clauseStart(i, from) == start || start == from) && (r.form == formShort || end == to || r.isBreak(end) || r.isMark(end, ",") || r.taken[end] != "") {
 			conf = brief.Sure
 		}
-		if r.isBundle(i, from) {
+		if r.isBundle(i, from) || r.lex.find("cues.trial", r.tokens[r.clauseStart(i, from):i]) >= 0 {
 			conf = brief.Guessed
 		}
 		end = r.otherPrice(end, to)
@@ -210,10 +210,16 @@ func (r *reader) isAmount(i, to int) bool {
 	if t.kind == money {
 		return true
 	}
-	if t.kind != number || len(t.low) < 4 || !strings.Contains(".,", t.low[len(t.low)-3:len(t.low)-2]) {
+	if !r.isDecimal(i) {
 		return false
 	}
 	return i+1 < to && r.lex.match("cues.price_unit", r.tokens[i+1:to]) > 0 || r.growsLeft("cues.amount_lead", i, max(0, i-3)) > 0
+}
+
+// isDecimal reports a number with two decimals, as an amount without its currency.
+func (r *reader) isDecimal(i int) bool {
+	low := r.tokens[i].low
+	return r.tokens[i].kind == number && len(low) >= 4 && strings.Contains(".,", low[len(low)-3:len(low)-2])
 }
 
 // priceBasis adds a basis that the list of units does not have: "for all four".

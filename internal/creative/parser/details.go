@@ -172,7 +172,7 @@ func (r *reader) terms(from, to int) {
 			start = i
 		}
 		for k := i; k < end; k++ {
-			if r.taken[k] != "" {
+			if r.taken[k] != "" || k > i+n-1 && k+1 < end && r.lex.has("cues.and", &r.tokens[k]) && r.lex.match("cues.clause_start", r.tokens[k+1:to]) > 0 {
 				end = k
 			}
 		}

@@ -2,6 +2,7 @@ package parser
 
 import (
 	"slices"
+	"strings"
 
 	"fanfare/internal/creative/brief"
 	"fanfare/internal/creative/words"
@@ -164,13 +165,18 @@ func (r *reader) doubtPrices() {
 				start = i
 			}
 		}
+		for i := start; i < c.from; i++ {
+			if r.taken[i] == brief.Product {
+				start = i + 1 // What is before the product is its subject.
+			}
+		}
 		left := c.from
 		for n := r.growsLeft("cues.price_lead", left, start); n > 0; n = r.growsLeft("cues.price_lead", left, start) {
 			left -= n
 		}
 		for i := start; i < left; i++ {
 			t := &r.tokens[i]
-			if t.kind != word || r.taken[i] != "" && r.taken[i] != brief.Audience || r.lex.has("cues.stop", t) || r.lex.has("cues.article", t) || r.lex.has("cues.finite", t) || r.lex.has("cues.pronoun", t) || r.isProductWord(t.low) {
+			if t.kind != word || r.taken[i] != "" && r.taken[i] != brief.Audience || r.lex.has("cues.stop", t) || r.lex.has("cues.article", t) || r.lex.has("cues.finite", t) || r.lex.has("cues.pronoun", t) || r.lex.has("cues.price_subject", t) || r.isProductWord(t.low) {
 				continue
 			}
 			c.conf = brief.Guessed
@@ -186,7 +192,7 @@ func (r *reader) isProductWord(low string) bool {
 			continue
 		}
 		for _, t := range r.tokens[c.from:c.to] {
-			if t.low == low {
+			if strings.TrimSuffix(t.low, "s") == strings.TrimSuffix(low, "s") {
 				return true
 			}
 		}

@@ -384,7 +384,13 @@ func (r *reader) readItem(from, to int) {
 	for _, c := range r.found[before:] {
 		touched = touched || c.t != brief.Place && c.t != brief.Audience
 	}
-	if touched || r.barePlace(from, to) || r.callToAction(from, to) {
+	if touched {
+		if last := r.found[len(r.found)-1].t; last == brief.Contact || last == brief.Deadline {
+			r.callToAction(from, to)
+		}
+		return
+	}
+	if r.barePlace(from, to) || r.callToAction(from, to) {
 		return
 	}
 	a, b := r.trim(from, to)

@@ -209,7 +209,7 @@ func (r *reader) isDoubtful(best candidate, of []candidate) bool {
 		if plain(r.text(best.from, best.to)) == plain(r.text(c.from, c.to)) || said && c.from > best.from {
 			continue
 		}
-		if c.conf >= best.conf || c.t == brief.Price && best.conf < brief.Labeled {
+		if c.conf >= best.conf || c.t == brief.Price && best.conf < brief.Cued {
 			return true
 		}
 	}

@@ -337,7 +337,7 @@ func (r *reader) callToAction(from, to int) bool {
 	}
 	end := r.clauseEnd(from, to)
 	for i := from; i < end; i++ {
-		if r.taken[i] != "" || i > from && r.lex.has("cues.and", &r.tokens[i]) {
+		if r.taken[i] != "" && r.taken[i] != brief.Place && r.taken[i] != brief.Audience || i > from && r.lex.has("cues.and", &r.tokens[i]) {
 			end = i
 		}
 	}

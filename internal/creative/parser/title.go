@@ -69,6 +69,9 @@ func (r *reader) titleProduct(from, to int) bool {
 		return false
 	}
 	conf := brief.Sure
+	if end < to && r.free(end, to) && r.wordCount(from, to) <= longestTitle-1 && !r.hasFinite(from, to) && r.lex.match("cues.audience_lead", r.tokens[end:to]) == 0 && r.lex.match("cues.place_lead", r.tokens[end:to]) == 0 && r.hasNumber(end, to) {
+		end = to // "Couch to 5K"
+	}
 	if end < to && !r.restIsKnown(end, to) && !r.lex.has("cues.stop", &r.tokens[end]) && r.lex.match("cues.audience_lead", r.tokens[end:to]) == 0 {
 		conf = brief.Guessed
 	}
