@@ -148,7 +148,8 @@ func (r *reader) sentenceBenefits(from, to int) {
 		return
 	}
 	if r.lex == nil || r.lex.code != "en" {
-		if n <= maxBenefit-1 && n >= 2 && r.untouched(from, to) && !r.depends(from, to) {
+		denied := r.lex.has("cues.no", &r.tokens[from]) && r.hasFinite(from, to)
+		if n <= maxBenefit-1 && n >= 2 && !denied && r.untouched(from, to) && !r.depends(from, to) {
 			r.benefit(from, to, brief.Sure)
 		}
 		return

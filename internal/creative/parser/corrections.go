@@ -1,6 +1,8 @@
 package parser
 
 import (
+	"math"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -40,7 +42,7 @@ func (r *reader) correct(start, from, to int) {
 		}
 	}
 	if old < 0 {
-		old = r.lastValue(start, r.valueClass(now), "")
+		old = r.closestValue(start, now)
 	}
 	if old >= 0 {
 		r.replaced[old] = now
@@ -59,6 +61,56 @@ func (r *reader) lastValue(before int, class byte, said string) int {
 		}
 	}
 	return -1
+}
+
+// maxValues is the number of earlier values that a correction can mean.
+const maxValues = 3
+
+// closestValue returns the one of the last values before a token that is closest to
+// a new one: after "£29 instead of 35. No wait, 29.50" it is the first.
+func (r *reader) closestValue(before, now int) int {
+	best, least, seen := -1, 0.0, 0
+	for i := before - 1; i >= 0 && seen < maxValues; i-- {
+		if r.valueClass(i) != r.valueClass(now) {
+			continue
+		}
+		seen++
+		if by := difference(r.tokens[i].low, r.tokens[now].low); best < 0 || by < least {
+			best, least = i, by
+		}
+	}
+	return best
+}
+
+// difference is how far apart two amounts are, as a part of the larger one. Values
+// without figures are all as far.
+func difference(a, b string) float64 {
+	x, y := valueOf(a), valueOf(b)
+	if x == 0 || y == 0 {
+		return 1
+	}
+	return math.Abs(x-y) / max(x, y)
+}
+
+// valueOf reads an amount, whose last mark before one or two figures is that of
+// the decimals.
+func valueOf(text string) float64 {
+	whole := strings.Trim(strings.Map(func(r rune) rune {
+		if unicode.IsDigit(r) || r == '.' || r == ',' {
+			return r
+		}
+		return -1
+	}, text), ".,")
+	if at := strings.LastIndexAny(whole, ".,"); at >= 0 && len(whole)-at <= 3 {
+		whole = figures(whole[:at]) + "." + whole[at+1:]
+	} else {
+		whole = figures(whole)
+	}
+	value, err := strconv.ParseFloat(whole, 64)
+	if err != nil {
+		return 0
+	}
+	return value
 }
 
 // valueClass is the class of values that can replace each other, 0 for other words.

@@ -88,7 +88,7 @@ func (r *reader) offers(from, to int) {
 		for begin < start && r.taken[begin] != "" {
 			begin++
 		}
-		if r.form == formShort && begin == from && r.nounPhrase(begin, start) == start {
+		if r.form == formShort {
 			begin = start // The product of a short prompt.
 		}
 		if !r.canLeaveOut("cues.offer_lead", begin, start) {
@@ -140,7 +140,8 @@ func (r *reader) previousPrices(from, to int) {
 		if r.isMark(k, ":") {
 			k++
 		}
-		if k < to && (r.tokens[k].kind == money || r.isDecimal(k)) {
+		bare := k < to && k > from+2 && r.tokens[k].kind == number && (k+1 == to || r.tokens[k+1].kind != word || r.lex.match("cues.until", r.tokens[k+1:to]) > 0) && r.hasAmount(r.clauseStart(k, from), k)
+		if k < to && (r.tokens[k].kind == money || bare || r.isDecimal(k)) {
 			conf := brief.Cued
 			if r.unitEnd(k+1, to) > k+1 {
 				conf = brief.Guessed // It may not be for the same as the price.
@@ -186,6 +187,9 @@ func (r *reader) prices(from, to int) {
 		}
 		if n := r.growsLeft("cues.price_keep", i, from); n > 0 {
 			start -= n
+		}
+		if end < to && r.taken[end] == brief.PreviousPrice || end+1 < to && r.isMark(end, ",(") && r.taken[end+1] == brief.PreviousPrice {
+			conf = brief.Cued
 		}
 		end, conf = r.priceBasis(end, to, conf)
 		if conf == brief.Guessed && (r.form == formShort || r.clauseStart(i, from) == start || start == from) && (r.form == formShort || end == to || r.isBreak(end) || r.isMark(end, ",") || r.taken[end] != "") {

@@ -102,6 +102,12 @@ func (r *reader) extent(i, to int) int {
 func (r *reader) phraseEnd(start, i, to int) int {
 	end := max(i, r.extent(i, to))
 	if end < to && !r.isBreak(end) && !r.isMark(end, ",") {
+		// A condition that goes on in another fact is left out whole.
+		for k := max(i, end-5); k < end; k++ {
+			if r.lex.has("cues.if", &r.tokens[k]) {
+				end = k
+			}
+		}
 		end = max(i, r.cutDangling(start, end))
 	}
 	return end
@@ -221,6 +227,12 @@ func (r *reader) deadlines(from, to int) {
 			k++
 		}
 		end, isDay := r.dateRun(k, to)
+		// "until we close on 24 December"
+		for far := k + 1; !isDay && k < to && r.lex.match("cues.clause_start", r.tokens[k:to]) > 0 && far < min(to, k+5) && r.tokens[far].kind != mark; far++ {
+			if end, isDay = r.dateRun(far, to); isDay {
+				k = far
+			}
+		}
 		if !isDay || r.inRange(i, from) || !r.free(k, end) {
 			continue
 		}
@@ -250,6 +262,9 @@ func (r *reader) dateRun(i, to int) (end int, isDay bool) {
 			joined := r.lex.match("cues.when_join", r.tokens[k:to])
 			if joined == 0 || k == i || end != k {
 				return end, isDay
+			}
+			if next, _ := r.datePiece(k+joined, to); next == 0 && r.isMark(k, ",") {
+				joined += r.lex.match("cues.when_join", r.tokens[k+1:to]) // ", ab 15 Uhr"
 			}
 			if next, _ := r.datePiece(k+joined, to); next == 0 {
 				return end, isDay

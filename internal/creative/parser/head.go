@@ -99,7 +99,7 @@ func (r *reader) requirement(from, to int) bool {
 		}
 	}
 	at := r.lex.find("cues.requirement", r.tokens[from:to])
-	if at < 0 || r.lex.find("cues.no", r.tokens[from:from+at]) >= 0 || r.depends(from, to) || r.isMark(to-1, "?") {
+	if at < 0 || r.lex.find("cues.no", r.tokens[r.clauseStart(from+at, from):from+at]) >= 0 || r.depends(from, to) || r.isMark(to-1, "?") {
 		return false
 	}
 	// The price in it is not that of the product.
@@ -154,9 +154,18 @@ func (r *reader) doubtPrices() {
 	if r.lex == nil || r.lex.code != "en" || r.form == formShort {
 		return
 	}
+	// The only price of a brief, with its unit, is that of the product.
+	single, first := true, -1
+	for k, c := range r.found {
+		if c.t == brief.Price && first < 0 {
+			first = k
+		} else if c.t == brief.Price && plain(r.text(c.from, c.to)) != plain(r.text(r.found[first].from, r.found[first].to)) {
+			single = false
+		}
+	}
 	for k := range r.found {
 		c := &r.found[k]
-		if c.t != brief.Price || c.conf < brief.Sure || c.conf >= brief.Labeled {
+		if c.t != brief.Price || c.conf < brief.Sure || c.conf >= brief.Labeled || r.corrects[c.from] || single && r.tokens[c.to-1].kind != money {
 			continue
 		}
 		start := r.clauseStart(c.from, 0)

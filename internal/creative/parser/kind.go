@@ -55,6 +55,7 @@ func (r *reader) kindOf(fields *brief.Fields, given []brief.Fact) (brief.Kind, f
 			weigh(r.tokens[c.from:c.to], 2)
 		}
 	}
+	r.weighHead(scores)
 	named := maps.Clone(scores)
 	weigh(r.tokens[:r.headEnd()], 1)
 	head := maps.Clone(scores)
@@ -121,4 +122,22 @@ func (r *reader) ofTheThing() (list []token) {
 		list = append(list, r.tokens[i])
 	}
 	return list
+}
+
+// weighHead weighs the main noun of the product once more: "payroll software" is
+// software. It is the last word in English and German and the first in the others.
+func (r *reader) weighHead(scores map[string]int) {
+	for _, c := range r.found {
+		if c.t != brief.Product || c.conf < brief.Guessed {
+			continue
+		}
+		noun := r.tokens[c.to-1 : c.to]
+		if r.lex.code != "en" && r.lex.code != "de" {
+			noun = r.tokens[c.from:c.to]
+		}
+		if n, name := r.lex.matchNamed("kinds", noun); n > 0 {
+			kind, weight, _ := strings.Cut(name, " ")
+			scores[kind] += int(weight[0] - '0')
+		}
+	}
 }

@@ -102,6 +102,8 @@ func (r *reader) checkedType(name string, from, to int) string {
 		}
 	}
 	switch t := brief.Type(name); {
+	case to-from == 1 && (r.tokens[from].kind == address || r.tokens[from].kind == phone) && name != "ignored":
+		return string(brief.Contact)
 	case t == brief.CallToAction && r.tokens[from].kind == money:
 		return string(brief.Price)
 	case t == brief.Offer && to-from == 1 && r.isCode(from):

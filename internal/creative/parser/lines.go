@@ -421,7 +421,7 @@ func (r *reader) readHeading(l *line, first bool) {
 		return
 	}
 	r.details(l.from, l.to)
-	if r.lex == nil {
+	if r.lex == nil || !first && r.wordCount(l.from, l.to) <= 5 && r.callToAction(l.from, l.to) || !first && r.requirement(l.from, l.to) {
 		return
 	}
 	if first && r.productAfterCue(l.from, l.to) {

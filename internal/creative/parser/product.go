@@ -180,7 +180,7 @@ func (r *reader) productOfStart(from, to int) bool {
 			return r.take(brief.Product, start, i, brief.Sure)
 		}
 	}
-	if words.ShapeOf(text) != words.NounPhrase || !r.namesProduct(start, end) {
+	if words.ShapeOf(text) != words.NounPhrase || !r.namesProduct(start, end) || r.lex.match("cues.not_subject", r.tokens[end:to]) > 0 {
 		return false
 	}
 	// "change over at": the phrase goes on with a particle.
@@ -234,6 +234,7 @@ func (r *reader) productAfterCue(from, to int) bool {
 			}
 			conf = brief.Sure
 		}
+		n += r.lex.match("cues.product_skip", r.tokens[i+n:to])
 		k := r.skipArticles(i+n, to)
 		if k > i+n+2 {
 			continue

@@ -119,6 +119,13 @@ func (r *reader) audiences(from, to int) {
 		if n == 0 || r.taken[i] != "" {
 			continue
 		}
+		if m := r.lex.match("cues.those_who", r.tokens[i+n:to]); m > 0 {
+			if end := r.clauseEnd(i+n+m, to); r.wordCount(i+n, end) <= 9 && end > i+n+m && r.free(i+n, end) {
+				r.take(brief.Audience, i+n, end, brief.Cued)
+				i = end - 1
+			}
+			continue
+		}
 		if end := r.peopleEnd(i+n, to); end > i+n && r.free(i+n, end) {
 			start := i + n
 			for start < end && r.lex.has("cues.numeral_article", &r.tokens[start]) {
