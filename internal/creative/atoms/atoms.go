@@ -63,7 +63,7 @@ var atomRules = []struct {
 	{pattern: NewPattern(`^(?:` + oneDate + `)(?:` + joined + oneDate + `)?`), fits: isDate, kind: Date},
 	{pattern: NewPattern(`^(?:` + signed + ` ?` + number + `(?:` + span + `)?(?:[.,]` + dash + `{1,2})?` + scaled + `(?:(?:pp|pcm|pw|pm|pn)\b| (?:` + isoCode + `)\b)?|R ?\d{1,3}(?:[ ,.]\d{3})+(?:[.,]\d{2})?|\d{1,2}p\b|` + number + `(?:` + span + `)?(?:[.,]` + dash + `{1,2})?` + scaled + ` ?` + spelled + `)`), fits: isAmount, kind: Money},
 	{pattern: NewPattern(`^` + `[-–−+±~]?` + number + `(?:` + span + `)? ?` + percent), fits: ends, kind: Percent},
-	{pattern: NewPattern(`^(?:\+\d{1,3}(?:[ ./-]?\(?\d{1,5}\)?){2,6}|\(\d{2,5}\)[ /-]?\d{2,5}(?:[ ./–-]?\d{2,5}){0,4}|0\d{0,5}(?:[ ./–-]\d{2,8}){1,5}|\d{2,3}(?:[-. ]\d{2,4}){2,4}|\d[- ]\d{3}[- ]\d{3}[- ]\d{4})`), fits: isPhone, kind: Phone},
+	{pattern: NewPattern(`^(?:\+\d{1,3}(?:[ ./-]?\(?\d{1,5}\)?){2,6}|\(\d{2,5}\)[ /-]?\d{2,5}(?:[ ./–-]?\d{2,5}){0,4}|0\d{0,5}(?:[ ./–-]\d{2,8}){1,5}|\d{2} 9\d{4}-\d{4}|\d{2,3}(?:[-. ]\d{2,4}){2,4}|\d[- ]\d{3}[- ]\d{3}[- ]\d{4})`), fits: isPhone, kind: Phone},
 	{pattern: NewPattern(`^[~≈≥≤±+-]?` + number + `(?:` + dash + number + `| ` + dash + ` ` + number + `)?(?:[/x×+]` + number + `)*\+?(?: ?[ap]\.m\.?|\.?[ºª°]|` + letter + `(?:` + letter + `|\d)*)?`), fits: func(string, int, int) bool { return true }, kind: Number},
 	{pattern: NewPattern(`^(?:(?:` + letter + `|\d)+(?:\+{1,3}|#)|\.[A-Z]{2,}|[A-Z]&[A-Z]\b|(?:` + letter + `|\d)+(?:[-_][\p{Lu}\d]+)*)`), fits: isName, kind: Name},
 }

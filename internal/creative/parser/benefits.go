@@ -144,7 +144,7 @@ func (r *reader) standsAlone(from, to int) bool {
 func (r *reader) sentenceBenefits(from, to int) {
 	from, to = r.trim(from, to)
 	n := r.wordCount(from, to)
-	if n == 0 {
+	if n == 0 || r.lex != nil && r.lex.match("cues.meet_at", r.tokens[from:to]) > 0 {
 		return
 	}
 	if r.lex == nil || r.lex.code != "en" {

@@ -65,6 +65,9 @@ func (r *reader) isPart(from, to int, verbless bool) bool {
 		return n <= 5
 	}
 	first := &r.tokens[from]
+	if r.lex.has("cues.finite", first) || r.isNames(from, to) || r.lex.match("cues.meet_at", r.tokens[from:to]) > 0 {
+		return false
+	}
 	if r.lex.code != "en" {
 		return !r.lex.has("cues.stop", first) && !r.lex.has("cues.condition", first) && !r.lex.has("cues.article", first) && (first.kind != number || n > 4) && n <= 8
 	}
@@ -84,4 +87,15 @@ func (r *reader) isPart(from, to int, verbless bool) bool {
 // isPlainWord reports a word that a dictionary has, or a number.
 func (r *reader) isPlainWord(t *token) bool {
 	return t.kind != word || r.lex.code == "en" && words.Known(t.low) && len(t.low) > 1 || r.lex.code != "en" && len(t.low) > 1
+}
+
+// isNames reports words that all have a capital, in a language that gives other
+// nouns none.
+func (r *reader) isNames(from, to int) bool {
+	for i := from; i < to; i++ {
+		if t := &r.tokens[i]; t.kind == word && !t.upper && !r.lex.has("cues.and", t) && !r.lex.has("cues.place_small", t) {
+			return false
+		}
+	}
+	return r.lex.lists["cues.nouns_capital"] == nil
 }

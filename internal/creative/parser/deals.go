@@ -1,6 +1,7 @@
 package parser
 
 import (
+	"slices"
 	"strings"
 
 	"fanfare/internal/creative/brief"
@@ -85,7 +86,7 @@ func (r *reader) offers(from, to int) {
 			start -= n
 		}
 		begin := r.clauseStart(start, from)
-		for begin < start && r.taken[begin] != "" {
+		for begin < start && (r.taken[begin] != "" || r.lex.has("cues.and", &r.tokens[begin])) {
 			begin++
 		}
 		if r.form == formShort {
@@ -143,7 +144,7 @@ func (r *reader) previousPrices(from, to int) {
 		bare := k < to && k > from+2 && r.tokens[k].kind == number && (k+1 == to || r.tokens[k+1].kind != word || r.lex.match("cues.until", r.tokens[k+1:to]) > 0) && r.hasAmount(r.clauseStart(k, from), k)
 		if k < to && (r.tokens[k].kind == money || bare || r.isDecimal(k)) {
 			conf := brief.Cued
-			if r.unitEnd(k+1, to) > k+1 {
+			if r.unitEnd(k+1, to) > k+1 && !r.hasOtherAmount(k, from, to) {
 				conf = brief.Guessed // It may not be for the same as the price.
 			}
 			if r.add(brief.PreviousPrice, k, k+1, conf) {
@@ -154,9 +155,14 @@ func (r *reader) previousPrices(from, to int) {
 	}
 }
 
+// hasOtherAmount reports another amount in the same sentence.
+func (r *reader) hasOtherAmount(k, from, to int) bool {
+	return r.hasAmount(from, k) || r.hasAmount(k+1, to)
+}
+
 // unitEnd returns the end of what a price is for: "a month", "per person".
 func (r *reader) unitEnd(k, to int) int {
-	for n := r.lex.match("cues.price_unit", r.tokens[k:to]); n > 0 && r.free(k, k+n); n = r.lex.match("cues.price_unit", r.tokens[k:to]) {
+	for n := r.lex.match("cues.price_unit", r.tokens[k:to]); n > 0 && r.free(k, k+n) && !r.lex.has("cues.those_who", &r.tokens[k+n-1]); n = r.lex.match("cues.price_unit", r.tokens[k:to]) {
 		k += n
 		if k < to && r.isMark(k, "(") {
 			break
@@ -188,7 +194,7 @@ func (r *reader) prices(from, to int) {
 		if n := r.growsLeft("cues.price_keep", i, from); n > 0 {
 			start -= n
 		}
-		if end < to && r.taken[end] == brief.PreviousPrice || end+1 < to && r.isMark(end, ",(") && r.taken[end+1] == brief.PreviousPrice {
+		if r.saysPrevious(from, to) || end < to && r.taken[end] == brief.PreviousPrice || end+1 < to && r.isMark(end, ",(") && r.taken[end+1] == brief.PreviousPrice {
 			conf = brief.Cued
 		}
 		end, conf = r.priceBasis(end, to, conf)
@@ -205,6 +211,11 @@ func (r *reader) prices(from, to int) {
 		r.take(brief.Price, start, end, conf)
 		i = end - 1
 	}
+}
+
+// saysPrevious reports a previous price in the same sentence.
+func (r *reader) saysPrevious(from, to int) bool {
+	return r.form != formBullets && slices.Contains(r.taken[from:to], brief.PreviousPrice)
 }
 
 // isAmount reports an amount of money, also one without a currency whose unit is
@@ -269,7 +280,8 @@ func (r *reader) otherPrice(end, to int) int {
 	if unit := r.unitEnd(after, to); unit > after {
 		return unit
 	}
-	if after < to && r.lex.match("cues.price_condition", r.tokens[after:to]) > 0 {
+	atTime := after+1 < to && r.tokens[after+1].kind == number
+	if after < to && !atTime && r.lex.match("cues.price_condition", r.tokens[after:to]) > 0 {
 		far := after
 		for far < to && !r.isBreak(far) && !r.isMark(far, ",") {
 			far++
@@ -294,7 +306,7 @@ func (r *reader) isBundle(i, from int) bool {
 	}
 	if i-1 > from && r.lex.has("cues.for", &r.tokens[i-1]) {
 		for k := max(from, i-4); k < i-1; k++ {
-			if r.tokens[k].kind == number || r.lex.has("dates.numerals", &r.tokens[k]) {
+			if r.tokens[k].kind == number && figures(r.tokens[k].low) == r.tokens[k].low || r.lex.has("dates.numerals", &r.tokens[k]) {
 				return true
 			}
 		}

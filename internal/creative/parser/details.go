@@ -373,15 +373,31 @@ func (r *reader) whens(from, to int) {
 		for start > from && r.taken[start-1] == "" && (r.lex.has("cues.when_keep", &r.tokens[start-1]) || start > from+1 && start < i && r.lex.has("cues.and", &r.tokens[start-1]) && r.lex.has("cues.when_keep", &r.tokens[start-2])) {
 			start--
 		}
+		start = r.clockBefore(start, from)
 		for n := r.lex.match("cues.when_tail", r.tokens[end:to]); n > 0; n = r.lex.match("cues.when_tail", r.tokens[end:to]) {
 			end += n
 		}
-		past := start > from && (r.lex.has("cues.not_when", &r.tokens[start-1]) || start > from+1 && r.lex.has("cues.not_when", &r.tokens[start-2]))
+		past := start > from && (r.lex.has("cues.not_when", &r.tokens[start-1]) || start > from+1 && r.lex.has("cues.not_when", &r.tokens[start-2]) && !r.lex.has("cues.open_what", &r.tokens[start-1]))
 		if isDay && !past && r.free(start, end) {
 			r.take(brief.When, start, end, brief.Cued)
 		}
 		i = end - 1
 	}
+}
+
+// clockBefore returns the start of the times just before a day: "11.30 to 1.30 Monday
+// to Friday".
+func (r *reader) clockBefore(i, from int) int {
+	isTime := func(k int) bool {
+		return k >= from && r.taken[k] == "" && r.tokens[k].kind == number && (r.isClock(k) || r.isDecimal(k))
+	}
+	if !isTime(i - 1) {
+		return i
+	}
+	if i-3 >= from && r.lex.has("cues.when_join", &r.tokens[i-2]) && isTime(i-3) {
+		return i - 3
+	}
+	return i - 1
 }
 
 func (r *reader) occasions(from, to int) {

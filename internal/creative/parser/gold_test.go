@@ -262,4 +262,4 @@ func TestGoldFacts(t *testing.T) {
 }
 
 // goldFloors are the floors of each gold file.
-var goldFloors = map[string]map[string]floor{"gold": {}}
+var goldFloors = map[string]map[string]floor{"gold": {}, "own": {}}

@@ -98,6 +98,9 @@ func (r *reader) requirement(from, to int) bool {
 			return false // The condition is known, or more is said.
 		}
 	}
+	if r.lex.match("cues.require_start", r.tokens[from:to]) > 0 && r.wordCount(from, to) <= longestRequirement-2 {
+		return r.take(brief.Terms, from, to, brief.Cued)
+	}
 	at := r.lex.find("cues.requirement", r.tokens[from:to])
 	if at < 0 || r.lex.find("cues.no", r.tokens[r.clauseStart(from+at, from):from+at]) >= 0 || r.depends(from, to) || r.isMark(to-1, "?") {
 		return false

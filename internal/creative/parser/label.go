@@ -108,6 +108,8 @@ func (r *reader) checkedType(name string, from, to int) string {
 		return string(brief.Price)
 	case t == brief.Offer && to-from == 1 && r.isCode(from):
 		return string(brief.Code)
+	case t == brief.Audience && r.lex != nil && r.lex.find("cues.requirement", r.tokens[from:to]) >= 0:
+		return string(brief.Terms)
 	case t == brief.Deadline && !day:
 		return string(brief.Terms)
 	case t == brief.Deadline && amount:
@@ -288,8 +290,11 @@ func (r *reader) listValue(t brief.Type, from, to int) {
 			if a >= b || r.wordCount(a, b) > 24 {
 				continue
 			}
-			if t == brief.Benefit {
+			proof := t == brief.Benefit && r.lex != nil && r.lex.match("cues.proof", r.tokens[a:b]) > 0 && len(items) > 1
+			if t == brief.Benefit && !proof {
 				r.benefit(a, b, brief.Labeled)
+			} else if proof {
+				r.take(brief.Proof, a, b, brief.Labeled)
 			} else {
 				r.take(t, a, b, brief.Labeled)
 			}
@@ -304,7 +309,14 @@ func (r *reader) listValue(t brief.Type, from, to int) {
 
 // actionValue takes an action without the contact data.
 func (r *reader) actionValue(from, to int) {
+	if end := r.firstSentence(from, to); end < to {
+		defer r.readProse(end, to)
+		to = end
+	}
 	r.contacts(from, to)
+	if r.lex != nil {
+		r.deadlines(from, to)
+	}
 	end := from
 	for end < to && r.taken[end] == "" && !r.isMark(end, "(;|") {
 		end++

@@ -374,6 +374,9 @@ func (r *reader) readGroup(lines []line, i int) int {
 			next++
 		}
 		return next
+	case l.value > 0 && i == 0 && r.form == formBullets && !l.bullet && len(lines) > 1 && lines[1].bullet:
+		r.readHeading(l, true)
+		return i + 1
 	case l.value > 0 && (r.form == formLabels || l.bullet || r.form == formBullets):
 		r.readUnknownLabel(l)
 		return i + 1
@@ -433,6 +436,10 @@ func (r *reader) readHeading(l *line, first bool) {
 			r.add(brief.Product, l.from, end, brief.Guessed)
 			r.title = l.from
 		}
+		return
+	}
+	if !first && r.form == formPage && r.free(l.from, l.to) && r.wordCount(l.from, l.to) >= 4 && !shouts(r.text(l.from, l.to)) && !r.isNames(l.from, l.to) {
+		r.benefit(l.from, l.to, brief.Sure)
 		return
 	}
 	if !first {

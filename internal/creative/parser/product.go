@@ -114,7 +114,9 @@ func (r *reader) leadingProduct(from, to int, conf float64) {
 		return
 	}
 	if end < to && r.tokens[end].kind == word && !r.lex.has("cues.stop", &r.tokens[end]) && r.taken[end] == "" && !r.lex.has("cues.and", &r.tokens[end]) && !r.lex.has("lines.chat", &r.tokens[end]) && (r.form != formShort || r.lex.match("places", r.tokens[end:to]) == 0) {
-		conf = min(conf, brief.Guessed)
+		if r.lex.code != "en" || !strings.HasSuffix(r.tokens[end].low, "ed") || r.form != formShort {
+			conf = min(conf, brief.Guessed) // "sewing machines repaired" is one thing
+		}
 	}
 	r.take(brief.Product, from, end, conf)
 }
@@ -192,7 +194,7 @@ func (r *reader) productOfStart(from, to int) bool {
 			return false // "founder Geoffrey began"
 		}
 	}
-	after := end < to && r.tokens[end].kind == word && r.lex.match("cues.stop", r.tokens[end:to]) == 0
+	after := end < to && r.tokens[end].kind == word && r.taken[end] == "" && r.lex.match("cues.stop", r.tokens[end:to]) == 0
 	shape := words.ShapeOf(r.text(r.trim(from, to)))
 	if after || !our && (shape == words.Clause || shape == words.Imperative || shape == words.Predicate) {
 		return false

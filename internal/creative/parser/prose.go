@@ -98,6 +98,7 @@ func (r *reader) readSentence(from, to int) {
 		r.ignored++
 		return
 	}
+	from = r.skipGreeting(from, to)
 	if n, rest := r.askFor(from, to); n > 0 {
 		r.ignored++
 		if rest < to {
@@ -145,6 +146,25 @@ func (r *reader) readSentence(from, to int) {
 		r.partBenefits(from, to)
 	}
 	r.wholeSentence(from, to)
+}
+
+// skipGreeting returns the start of a sentence without "Hi Jo," before it, if more
+// follows.
+func (r *reader) skipGreeting(from, to int) int {
+	i := from
+	for n := r.lex.match("cues.greeting", r.tokens[i:to]); n > 0; n = r.lex.match("cues.greeting", r.tokens[i:to]) {
+		i += n
+		if i+1 < to && r.tokens[i].upper && r.isMark(i+1, ",!") {
+			i++
+		}
+		for i < to && r.isMark(i, ",!–-") {
+			i++
+		}
+	}
+	if r.wordCount(i, to) < 3 {
+		return from
+	}
+	return i
 }
 
 // isAside reports a sentence with words to us in it.

@@ -19,6 +19,7 @@ func (r *reader) readTitle(from, to int) {
 		to--
 	}
 	r.placeInBrackets(from, to)
+	to = r.placeAfterComma(from, to)
 	var parts [][2]int
 	start, colon := from, false
 	for i := from; i < to; i++ {
@@ -103,6 +104,28 @@ func (r *reader) placeInBrackets(from, to int) {
 	if open > from && to-open > 2 {
 		r.take(brief.Place, open+1, to-1, brief.Sure)
 	}
+}
+
+// placeAfterComma takes a name after the last comma of a title as its place, and
+// returns the end of the rest: "Woodworking course, Bologna".
+func (r *reader) placeAfterComma(from, to int) int {
+	comma := to - 1
+	for comma > from && !r.isMark(comma, ",") {
+		comma--
+	}
+	if comma == from || to-comma > 4 {
+		return to
+	}
+	for i := comma + 1; i < to; i++ {
+		if t := &r.tokens[i]; t.kind != word || !t.upper && !r.lex.has("cues.place_small", t) || r.lex.code == "en" && words.Known(t.low) || r.taken[i] != "" && r.taken[i] != brief.Place {
+			return to
+		}
+	}
+	if r.lex.lists["cues.nouns_capital"] != nil && r.lex.match("places", r.tokens[comma+1:to]) == 0 {
+		return to
+	}
+	r.take(brief.Place, comma+1, to, brief.Sure)
+	return comma
 }
 
 // upgradeTitle makes the last line that can name a product the product of a page,
