@@ -29,10 +29,13 @@ func (r *reader) benefit(from, to int, conf float64) {
 	if n == 0 || n > 2*maxBenefit || !r.hasLetters(from, to) {
 		return
 	}
+	if n == 1 && r.form == formShort {
+		return
+	}
 	switch {
 	case n == 1 && conf >= brief.Labeled && r.listed:
 		conf = brief.Sure // "hot tub, firewood, kayaks"
-	case n == 1, r.form == formMessage && conf < brief.Sure:
+	case n == 1, r.form == formMessage && !r.isPlain(from, to):
 		conf = min(conf, brief.Guessed)
 	}
 	if r.lex != nil && (r.isChat(from, to) || r.isRequirement(from, to)) {
@@ -240,6 +243,9 @@ func (r *reader) predicates(from, to int) bool {
 	}
 	found := false
 	for i, p := range parts {
+		if r.lex.match("cues.product_is", r.tokens[p[0]:p[1]]) > 0 {
+			continue // It says what the product is.
+		}
 		shape := words.ShapeOf(r.text(p[0], p[1]))
 		if shape != words.Predicate && (shape != words.Clause || i == 0) || r.wordCount(p[0], p[1]) > maxBenefit || !r.untouched(p[0], p[1]) || shape == words.Clause && r.depends(p[0], p[1]) {
 			continue

@@ -18,7 +18,7 @@ func (r *reader) partBenefits(from, to int) {
 		}
 	}
 	for i := from; i < to; i++ {
-		isAnd := r.lex.has("cues.and", &r.tokens[i]) && i+1 < to && (r.lex.match("cues.clause_start", r.tokens[i+1:to]) > 0 || r.lex.code == "en" && words.ShapeOf(r.text(i+1, r.clauseEnd(i+1, to))) == words.Clause)
+		isAnd := r.lex.has("cues.and", &r.tokens[i]) && !r.lex.has("cues.or", &r.tokens[i]) && i+1 < to && (r.lex.match("cues.clause_start", r.tokens[i+1:to]) > 0 || r.lex.code == "en" && words.ShapeOf(r.text(i+1, r.clauseEnd(i+1, to))) == words.Clause)
 		if isAnd || r.isBreak(i) || r.isMark(i, ",") {
 			flush(i)
 			start = i + 1
@@ -76,12 +76,22 @@ func (r *reader) isPart(from, to int, verbless bool) bool {
 	}
 	switch words.ShapeOf(r.text(from, to)) {
 	case words.NounPhrase, words.Attribute:
-		return verbless
+		return verbless && (r.form != formMessage || n >= 3)
 	case words.Clause:
-		return n >= 3
+		return n >= 3 && r.hasFinite(from, min(to, from+4))
 	case words.Unknown, words.Predicate, words.Imperative:
 	}
 	return false
+}
+
+// isPlain reports whether a dictionary has all words of a phrase.
+func (r *reader) isPlain(from, to int) bool {
+	for i := from; i < to; i++ {
+		if r.lex == nil || !r.isPlainWord(&r.tokens[i]) || r.tokens[i].kind == number && i > from && r.tokens[i-1].kind == word && i+1 < to {
+			return false
+		}
+	}
+	return true
 }
 
 // isPlainWord reports a word that a dictionary has, or a number.

@@ -2,6 +2,7 @@ package parser
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -166,5 +167,13 @@ func (r *reader) applyCorrections() {
 			kept = append(kept, c)
 		}
 	}
-	r.found = append(kept, added...)
+	for _, c := range added {
+		// The rules may have read the new value already, with its unit.
+		if i := slices.IndexFunc(kept, func(o candidate) bool { return o.t == c.t && o.from <= c.from && c.from < o.to }); i >= 0 {
+			kept[i].conf = max(kept[i].conf, c.conf)
+			continue
+		}
+		kept = append(kept, c)
+	}
+	r.found = kept
 }

@@ -394,6 +394,9 @@ func (r *reader) readItem(from, to int) {
 		r.add(brief.Benefit, from, to, brief.Guessed)
 		return
 	}
+	if r.itemOfAge(from, to) || r.itemOff(from, to) {
+		return
+	}
 	touched := false
 	for _, c := range r.found[before:] {
 		touched = touched || c.t != brief.Place && c.t != brief.Audience
@@ -419,4 +422,24 @@ func (r *reader) readItem(from, to int) {
 		}
 	}
 	r.benefit(from, to, brief.Cued)
+}
+
+// itemOfAge takes an item that says for which age something is as the audience.
+func (r *reader) itemOfAge(from, to int) bool {
+	from, to = r.trim(from, to)
+	return from < to && r.lex.match("cues.age", r.tokens[from:to]) > 0 && r.wordCount(from, to) <= 6 && r.free(from, to) && r.take(brief.Audience, from, to, brief.Cued)
+}
+
+// itemOff takes a short item with a negative percentage as an offer: "fratelli -10%".
+func (r *reader) itemOff(from, to int) bool {
+	from, to = r.trim(from, to)
+	if from >= to || r.wordCount(from, to) > 8 || !r.free(from, to) || to-from < 2 {
+		return false
+	}
+	for i := from; i < to; i++ {
+		if t := &r.tokens[i]; t.kind == percent && (strings.HasPrefix(t.low, "-") || strings.HasPrefix(t.low, "–") || strings.HasPrefix(t.low, "−")) {
+			return r.take(brief.Offer, from, to, brief.Cued)
+		}
+	}
+	return false
 }

@@ -278,12 +278,30 @@ func (r *reader) splitLabels(lines []line) (list []line) {
 			begin = i
 			i = value - 1
 		}
+		if !start.known && start.from == l.from && !l.bullet {
+			r.bareLabel(&start)
+		}
 		if !start.known {
 			start.value = r.unknownLabel(&start)
 		}
 		list = append(list, start)
 	}
 	return list
+}
+
+// bareLabel makes a line that is only a label, without its colon, the label of the
+// lines below it: "NOT INCLUDED" turns what follows around.
+func (r *reader) bareLabel(l *line) {
+	if l.to-l.from < 2 {
+		return // "Details" can be a heading of anything.
+	}
+	for _, lex := range r.labels {
+		n, name := lex.matchNamed("labels", r.tokens[l.from:l.to])
+		if n == l.to-l.from && (name == string(brief.Terms) || name == string(brief.Benefit)) {
+			l.label, l.value, l.known = name, l.to, true
+			return
+		}
+	}
 }
 
 // labelAt returns the name of the label at a token and where its value begins.

@@ -42,7 +42,7 @@ func (r *reader) wishEnd(from, to int) int {
 
 // wish adds a text without quotes and articles to a list.
 func (r *reader) wish(list []string, from, to int) []string {
-	for from < to && (r.tokens[from].kind == mark || r.lex != nil && (r.lex.has("cues.article", &r.tokens[from]) || r.lex.has("cues.no", &r.tokens[from]) || r.lex.has("cues.wish_word", &r.tokens[from]))) {
+	for from < to && (r.tokens[from].kind == mark || r.lex != nil && (r.lex.has("cues.numeral_article", &r.tokens[from]) || r.lex.has("cues.no", &r.tokens[from]) || r.lex.has("cues.wish_word", &r.tokens[from]))) {
 		from++
 	}
 	for from < to && r.tokens[to-1].kind == mark {

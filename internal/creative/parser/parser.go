@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"fanfare/internal/creative/brief"
+	"fanfare/internal/creative/words"
 )
 
 // The forms of prompts.
@@ -93,6 +94,9 @@ func Parse(prompt, language string, fields *brief.Fields) *brief.Understood {
 		r.readHead()
 		r.applyCorrections()
 		r.keepContext()
+		if r.isGibberish() {
+			r.doubtAll()
+		}
 	}
 	u := &brief.Understood{Language: language, Form: r.form, IgnoredLines: r.ignored, Facts: r.merge(given)}
 	u.Kind, u.KindConfidence = r.kindOf(fields, given)
@@ -129,6 +133,37 @@ func (r *reader) merge(given []brief.Fact) []brief.Fact {
 		list = []brief.Fact{}
 	}
 	return list
+}
+
+// isGibberish reports an English prompt most of whose words in small letters no
+// list has. What rules of form find in it is nothing.
+func (r *reader) isGibberish() bool {
+	if r.lex == nil || r.lex.code != "en" {
+		return false
+	}
+	known, all := 0, 0
+	for i := range r.tokens {
+		t := &r.tokens[i]
+		switch {
+		case t.kind == mark:
+			continue
+		case t.kind != word || t.upper || words.Known(t.low) || words.Known(strings.TrimSuffix(t.low, "s")) || r.lex.has("kinds", t) || r.lex.has("places", t) || r.lex.has("language.function", t) || r.lex.has("lines.chat", t):
+			known++
+		}
+		all++
+	}
+	return all > 0 && known*10 < all*4
+}
+
+// doubtAll leaves only contacts and the values of labels.
+func (r *reader) doubtAll() {
+	kept := r.found[:0]
+	for _, c := range r.found {
+		if c.t == brief.Contact || c.conf >= brief.Labeled {
+			kept = append(kept, c)
+		}
+	}
+	r.found = kept
 }
 
 // plain is a text for comparison.

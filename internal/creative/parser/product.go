@@ -89,7 +89,7 @@ func (r *reader) namesProduct(from, to int) bool {
 	if r.lex == nil || n == 0 || n > maxProduct || !r.hasLetters(from, to) || utf8.RuneCountInString(r.text(from, to)) < 3 || stutters(r.text(from, to)) {
 		return false
 	}
-	if r.lex.match("cues.no_product", r.tokens[from:to]) == to-from || r.depends(from, to) || r.lex.match("cues.action", r.tokens[from:to]) > 0 && n < 3 {
+	if r.lex.find("cues.vague", r.tokens[from:to]) >= 0 || r.lex.match("cues.no_product", r.tokens[from:to]) == to-from || r.depends(from, to) || r.lex.match("cues.action", r.tokens[from:to]) > 0 && n < 3 {
 		return false
 	}
 	if r.lex.code != "en" {
