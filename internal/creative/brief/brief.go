@@ -123,9 +123,9 @@ type Understood struct {
 	IgnoredLines int `json:"ignored_lines"`
 	// Missing are the types of facts that would help most.
 	Missing []Type `json:"missing"`
-	// Avoid are the words that the prompt says not to use.
-	Avoid []string `json:"-"`
-	// MustInclude are the words that the prompt asks for in every variant.
+	// Avoid are the words that the notes of the prompt forbid, MustInclude those that
+	// they ask for. They are not in the API, and so not kept with a creative.
+	Avoid       []string `json:"-"`
 	MustInclude []string `json:"-"`
 }
 

@@ -69,6 +69,8 @@ const maxValues = 3
 
 // closestValue returns the one of the last values before a token that is closest to
 // a new one: after "£29 instead of 35. No wait, 29.50" it is the first.
+// Choice: people correct a value by a little more often than they replace the last
+// one by another.
 func (r *reader) closestValue(before, now int) int {
 	best, least, seen := -1, 0.0, 0
 	for i := before - 1; i >= 0 && seen < maxValues; i-- {

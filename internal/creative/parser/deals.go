@@ -242,7 +242,7 @@ func (r *reader) priceBasis(end, to int, conf float64) (int, float64) {
 	if end >= to {
 		return end, conf
 	}
-	// "180 € e incluye vacunas" says what the price has, not whose it is.
+	// "£58 (60 minutes)"
 	if r.isMark(end, "(") {
 		for k := end + 1; k < min(to, end+9); k++ {
 			if r.isMark(k, ")") && r.free(end, k) {

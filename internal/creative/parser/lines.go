@@ -453,8 +453,8 @@ func (r *reader) readHeading(l *line, first bool) {
 		if end := r.nounPhrase(l.from, l.to); end > l.from && r.namesProduct(l.from, end) && (end == l.to || r.isBreak(end)) {
 			r.add(brief.Product, l.from, end, brief.Guessed)
 			r.title = l.from
+			return
 		}
-		return
 	}
 	if !first && r.form == formPage && r.free(l.from, l.to) && r.wordCount(l.from, l.to) >= 4 && !shouts(r.text(l.from, l.to)) && !r.isNames(l.from, l.to) {
 		r.benefit(l.from, l.to, brief.Sure)
