@@ -39,7 +39,7 @@ const (
 	isoCode = `CHF|EUR|USD|GBP|SEK|NOK|DKK|PLN|CZK|HUF|RON|BRL|JPY|CNY|CAD|AUD|NZD|SGD|HKD|MXN|INR|ZAR|AED|TRY`
 	scaled  = `(?:(?:k|K|m|M|bn)\b| ?(?:Mio|Mrd|mio|mln|mil|million|millions|milliards?|Millionen|milliones|millones|milioni|milhões)\b\.?)?`
 	signed  = `(?:[A-Z]{1,3}\p{Sc}|\p{Sc}|(?:` + isoCode + `)\b|Fr\.|Rs\.?|kr\b\.?|zł)`
-	spelled = `(?:\p{Sc}|円|元|원|(?:` + isoCode + `|[Ee]uros?|[Dd]ollars?|[Pp]ounds?|[Pp]ence|[Ff]ranken|[Ff]rancs?|[Rr]eais|[Pp]esos|[Cc]ents?|kr|zł|Kč|Ft|lei)\b)`
+	spelled = `(?:\p{Sc}|円|元|원|(?:` + isoCode + `|[Ee]uros?|[Dd]ollars?|[Pp]ounds?|[Pp]ence|[Ff]ranken|[Ff]rancs?|[Rr]eais|[Pp]esos|[Cc]ents?|[Qq]uid|[Bb]ucks|kr|zł|Kč|Ft|lei)\b)`
 	percent = `(?:[%‰]|(?i:percent|per cent|pct|prozent|pour[ -]cent|por ciento|per cento|por cento)\b)`
 
 	monthName = `(?i:jan(?:uary|uar|vier|eiro|v?\b)|feb(?:ruary|ruar|rero|braio|\b)|f[ée]v(?:rier|r?\b)|fevereiro|m[äa]rz\b|mar(?:ch|s|zo|ço|\b)|apr(?:ile|il|\b)|a[vb]ril|a[vb]r\b|gen(?:naio|\b)|ma[iy]\b|mayo|mag(?:gio|\b)|maio|jun[ei]?\b|juin|jun[ih]o|giu(?:gno|\b)|jul[yi]?\b|juil(?:let|\b)|jul[ih]o|lug(?:lio|\b)|aug(?:ust|\b)|août|aout|ago(?:sto|\b)|sept?(?:ember|embre|iembre|\b)|settembre|set(?:embro|\b)|o[ck]t(?:ober|obre|ubre|\b)|ott(?:obre|\b)|out(?:ubro|\b)|nov(?:ember|embre|iembre|embro|\b)|de[cz](?:ember|embre|embro|\b)|d[ée]c(?:embre|\b)|di[cz](?:iembre|embre|\b))`
@@ -61,9 +61,9 @@ var atomRules = []struct {
 	kind Kind
 }{
 	{pattern: NewPattern(`^(?:` + oneDate + `)(?:` + joined + oneDate + `)?`), fits: isDate, kind: Date},
-	{pattern: NewPattern(`^(?:` + signed + ` ?` + number + `(?:` + span + `)?(?:[.,]` + dash + `{1,2})?` + scaled + `(?:(?:pp|pcm|pw|pm|pn)\b| (?:` + isoCode + `)\b)?|` + number + `(?:` + span + `)?(?:[.,]` + dash + `{1,2})?` + scaled + ` ?` + spelled + `)`), fits: isAmount, kind: Money},
+	{pattern: NewPattern(`^(?:` + signed + ` ?` + number + `(?:` + span + `)?(?:[.,]` + dash + `{1,2})?` + scaled + `(?:(?:pp|pcm|pw|pm|pn)\b| (?:` + isoCode + `)\b)?|R ?\d{1,3}(?:[ ,.]\d{3})+(?:[.,]\d{2})?|\d{1,2}p\b|` + number + `(?:` + span + `)?(?:[.,]` + dash + `{1,2})?` + scaled + ` ?` + spelled + `)`), fits: isAmount, kind: Money},
 	{pattern: NewPattern(`^` + `[-–−+±~]?` + number + `(?:` + span + `)? ?` + percent), fits: ends, kind: Percent},
-	{pattern: NewPattern(`^(?:\+\d{1,3}(?:[ ./-]?\(?\d{1,5}\)?){2,6}|\(\d{2,5}\)[ /-]?\d{2,5}(?:[ ./–-]?\d{2,5}){0,4}|0\d{0,5}(?:[ ./–-]\d{2,8}){1,5}|\d{2,3}(?:[-. ]\d{2,4}){2,4}|\d[- ]\d{3}[- ]\d{3}[- ]\d{4})`), fits: isPhone, kind: Phone},
+	{pattern: NewPattern(`^(?:\+\d{1,3}(?:[ ./-]?\(?\d{1,5}\)?){2,6}|\(\d{2,5}\)[ /-]?\d{2,5}(?:[ ./–-]?\d{2,5}){0,4}|0\d{0,5}(?:[ ./–-]\d{2,8}){1,5}|\d{2} 9\d{4}-\d{4}|\d{2,3}(?:[-. ]\d{2,4}){2,4}|\d[- ]\d{3}[- ]\d{3}[- ]\d{4})`), fits: isPhone, kind: Phone},
 	{pattern: NewPattern(`^[~≈≥≤±+-]?` + number + `(?:` + dash + number + `| ` + dash + ` ` + number + `)?(?:[/x×+]` + number + `)*\+?(?: ?[ap]\.m\.?|\.?[ºª°]|` + letter + `(?:` + letter + `|\d)*)?`), fits: func(string, int, int) bool { return true }, kind: Number},
 	{pattern: NewPattern(`^(?:(?:` + letter + `|\d)+(?:\+{1,3}|#)|\.[A-Z]{2,}|[A-Z]&[A-Z]\b|(?:` + letter + `|\d)+(?:[-_][\p{Lu}\d]+)*)`), fits: isName, kind: Name},
 }

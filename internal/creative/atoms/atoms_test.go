@@ -24,6 +24,7 @@ func TestAtoms(t *testing.T) {
 		{"Energy label A+++, C++, C#, F# and .NET, R&D", []string{"A+++", "C++", "C#", "F#", ".NET", "R&D"}},
 		{"-20 % pour tous, 7.5 percent, 10–15 %, 5 por ciento", []string{"-20 %", "7.5 percent", "10–15 %", "5 por ciento"}},
 		{"CHF 1'290.–, US$ 49, A$6, R$ 2.199,90, 1 990 €, 45–60 €, $10k, 1,5 Mio. €", []string{"CHF 1'290.–", "US$ 49", "A$6", "R$ 2.199,90", "1 990 €", "45–60 €", "$10k", "1,5 Mio. €"}},
+		{"35 quid, 45p a mile, R 11,450 per person, R2 and 1080p", []string{"35 quid", "45p", "R 11,450", "R2", "1080p"}},
 		{"20 €5 vouchers", []string{"20", "€5"}},
 		{"code SHARP-9 or HELLO15", []string{"SHARP-9", "HELLO15"}},
 		{"24/7, 3,200+ firms, 8:00–19:00, ~20 min, 7-day, 10x, 11 a.m.", []string{"24/7", "3,200+", "8:00–19:00", "~20", "7", "10x", "11 a.m."}},

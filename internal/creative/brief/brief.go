@@ -123,6 +123,10 @@ type Understood struct {
 	IgnoredLines int `json:"ignored_lines"`
 	// Missing are the types of facts that would help most.
 	Missing []Type `json:"missing"`
+	// Avoid are the words that the notes of the prompt forbid, MustInclude those that
+	// they ask for. They are not in the API, and so not kept with a creative.
+	Avoid       []string `json:"-"`
+	MustInclude []string `json:"-"`
 }
 
 // IsEnough reports whether an ad can be made of the facts: the product is known,

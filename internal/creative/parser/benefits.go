@@ -29,7 +29,13 @@ func (r *reader) benefit(from, to int, conf float64) {
 	if n == 0 || n > 2*maxBenefit || !r.hasLetters(from, to) {
 		return
 	}
-	if n == 1 || r.form == formMessage {
+	if n == 1 && r.form == formShort {
+		return
+	}
+	switch {
+	case n == 1 && conf >= brief.Labeled && r.listed:
+		conf = brief.Sure // "hot tub, firewood, kayaks"
+	case n == 1, r.form == formMessage && !r.isPlain(from, to):
 		conf = min(conf, brief.Guessed)
 	}
 	if r.lex != nil && (r.isChat(from, to) || r.isRequirement(from, to)) {
@@ -141,11 +147,12 @@ func (r *reader) standsAlone(from, to int) bool {
 func (r *reader) sentenceBenefits(from, to int) {
 	from, to = r.trim(from, to)
 	n := r.wordCount(from, to)
-	if n == 0 {
+	if n == 0 || r.lex != nil && r.lex.match("cues.meet_at", r.tokens[from:to]) > 0 {
 		return
 	}
 	if r.lex == nil || r.lex.code != "en" {
-		if n <= maxBenefit-1 && n >= 2 && r.untouched(from, to) && !r.depends(from, to) {
+		denied := r.lex.has("cues.no", &r.tokens[from]) && r.hasFinite(from, to)
+		if n <= maxBenefit-1 && n >= 2 && !denied && r.untouched(from, to) && !r.depends(from, to) {
 			r.benefit(from, to, brief.Sure)
 		}
 		return
@@ -221,22 +228,32 @@ func (r *reader) predicates(from, to int) bool {
 		if !isAnd && next < end && r.lex.has("cues.and", &r.tokens[next]) {
 			next++
 		}
-		if next < end && words.ShapeOf(r.text(next, r.clauseEnd(next, end))) == words.Predicate {
+		if next >= end {
+			break
+		}
+		if shape := words.ShapeOf(r.text(next, r.clauseEnd(next, end))); shape == words.Predicate || shape == words.Clause {
 			parts = append(parts, [2]int{begin, i})
 			begin = next
 			i = next
 		}
 	}
 	parts = append(parts, [2]int{begin, end})
-	for _, p := range parts {
-		if words.ShapeOf(r.text(p[0], p[1])) != words.Predicate || r.wordCount(p[0], p[1]) > maxBenefit || !r.untouched(p[0], p[1]) {
-			return false
+	if words.ShapeOf(r.text(parts[0][0], parts[0][1])) != words.Predicate {
+		return false
+	}
+	found := false
+	for i, p := range parts {
+		if r.lex.match("cues.product_is", r.tokens[p[0]:p[1]]) > 0 {
+			continue // It says what the product is.
 		}
-	}
-	for _, p := range parts {
+		shape := words.ShapeOf(r.text(p[0], p[1]))
+		if shape != words.Predicate && (shape != words.Clause || i == 0) || r.wordCount(p[0], p[1]) > maxBenefit || !r.untouched(p[0], p[1]) || shape == words.Clause && r.depends(p[0], p[1]) {
+			continue
+		}
 		r.benefit(p[0], p[1], brief.Sure)
+		found = true
 	}
-	return true
+	return found
 }
 
 // isProduct returns the number of tokens of the product that a sentence begins

@@ -1,6 +1,9 @@
 package parser
 
 import (
+	"slices"
+	"strings"
+
 	"fanfare/internal/creative/brief"
 )
 
@@ -15,6 +18,11 @@ func (r *reader) offerBegins(i, to int) bool {
 func (r *reader) offerAt(i, to int) (start, end int, aside bool) {
 	if n := r.lex.match("cues.offer", r.tokens[i:to]); n > 0 {
 		return i, i + n, false
+	}
+	if n := r.lex.match("cues.is_free", r.tokens[i:to]); n > 0 {
+		if begin := r.freeClause(i, n); begin >= 0 {
+			return begin, i + n, false
+		}
 	}
 	if !r.lex.has("cues.free", &r.tokens[i]) {
 		return -1, -1, false
@@ -44,6 +52,25 @@ func (r *reader) offerAt(i, to int) (start, end int, aside bool) {
 	return -1, -1, false
 }
 
+// freeClause returns the start of a clause that says that something is free, -1 if
+// it is something beside the thing itself.
+func (r *reader) freeClause(i, n int) int {
+	begin := i
+	for begin > 0 && r.taken[begin-1] == "" && !r.startsLine(begin) && !r.isBreak(begin-1) && !r.isMark(begin-1, ",") {
+		begin--
+		if r.lex.has("cues.free_aside", &r.tokens[begin]) {
+			return -1
+		}
+	}
+	for begin < i && r.lex.has("cues.and", &r.tokens[begin]) {
+		begin++
+	}
+	if begin == i || i+n-begin > 12 || r.depends(begin, i) {
+		return -1
+	}
+	return begin
+}
+
 // offers are discounts, gifts and trials.
 func (r *reader) offers(from, to int) {
 	for i := from; i < to; i++ {
@@ -59,10 +86,10 @@ func (r *reader) offers(from, to int) {
 			start -= n
 		}
 		begin := r.clauseStart(start, from)
-		for begin < start && r.taken[begin] != "" {
+		for begin < start && (r.taken[begin] != "" || r.lex.has("cues.and", &r.tokens[begin])) {
 			begin++
 		}
-		if r.form == formShort && begin == from && r.nounPhrase(begin, start) == start {
+		if r.form == formShort {
 			begin = start // The product of a short prompt.
 		}
 		if !r.canLeaveOut("cues.offer_lead", begin, start) {
@@ -114,9 +141,10 @@ func (r *reader) previousPrices(from, to int) {
 		if r.isMark(k, ":") {
 			k++
 		}
-		if k < to && r.tokens[k].kind == money {
+		bare := k < to && k > from+2 && r.tokens[k].kind == number && (k+1 == to || r.tokens[k+1].kind != word || r.lex.match("cues.until", r.tokens[k+1:to]) > 0) && r.hasAmount(r.clauseStart(k, from), k)
+		if k < to && (r.tokens[k].kind == money || bare || r.isDecimal(k)) {
 			conf := brief.Cued
-			if r.unitEnd(k+1, to) > k+1 {
+			if r.unitEnd(k+1, to) > k+1 && !r.hasOtherAmount(k, from, to) {
 				conf = brief.Guessed // It may not be for the same as the price.
 			}
 			if r.add(brief.PreviousPrice, k, k+1, conf) {
@@ -127,9 +155,14 @@ func (r *reader) previousPrices(from, to int) {
 	}
 }
 
+// hasOtherAmount reports another amount in the same sentence.
+func (r *reader) hasOtherAmount(k, from, to int) bool {
+	return r.hasAmount(from, k) || r.hasAmount(k+1, to)
+}
+
 // unitEnd returns the end of what a price is for: "a month", "per person".
 func (r *reader) unitEnd(k, to int) int {
-	for n := r.lex.match("cues.price_unit", r.tokens[k:to]); n > 0 && r.free(k, k+n); n = r.lex.match("cues.price_unit", r.tokens[k:to]) {
+	for n := r.lex.match("cues.price_unit", r.tokens[k:to]); n > 0 && r.free(k, k+n) && !r.lex.has("cues.those_who", &r.tokens[k+n-1]); n = r.lex.match("cues.price_unit", r.tokens[k:to]) {
 		k += n
 		if k < to && r.isMark(k, "(") {
 			break
@@ -141,7 +174,7 @@ func (r *reader) unitEnd(k, to int) int {
 // prices are amounts that people pay.
 func (r *reader) prices(from, to int) {
 	for i := from; i < to; i++ {
-		if r.tokens[i].kind != money || r.taken[i] != "" {
+		if !r.isAmount(i, to) || r.taken[i] != "" {
 			continue
 		}
 		end := i + 1
@@ -161,41 +194,119 @@ func (r *reader) prices(from, to int) {
 		if n := r.growsLeft("cues.price_keep", i, from); n > 0 {
 			start -= n
 		}
-		// What follows can be a basis that the list does not know.
-		if end < to && r.lex.has("cues.price_basis", &r.tokens[end]) {
-			if basis := r.phraseEnd(end, end+1, to); basis > end+1 && r.wordCount(end, basis) <= 6 {
-				end = basis
-			} else {
-				conf = brief.Guessed
-			}
+		if r.saysPrevious(from, to) || end < to && r.taken[end] == brief.PreviousPrice || end+1 < to && r.isMark(end, ",(") && r.taken[end+1] == brief.PreviousPrice {
+			conf = brief.Cued
 		}
-		if conf == brief.Guessed && (r.clauseStart(i, from) == start || start == from) && (end == to || r.isBreak(end) || r.isMark(end, ",") || r.taken[end] != "") {
+		end, conf = r.priceBasis(end, to, conf)
+		if conf == brief.Guessed && (r.form == formShort || r.clauseStart(i, from) == start || start == from) && (r.form == formShort || end == to || r.isBreak(end) || r.isMark(end, ",") || r.taken[end] != "") {
 			conf = brief.Sure
 		}
-		if r.hasTiers(i, end, from, to) {
+		if r.isBundle(i, from) || r.lex.find("cues.trial", r.tokens[r.clauseStart(i, from):i]) >= 0 {
 			conf = brief.Guessed
+		}
+		end = r.otherPrice(end, to)
+		if r.form == formPage && conf >= brief.Sure && !r.hasProduct(brief.Cued) {
+			r.upgradeTitle(r.title)
 		}
 		r.take(brief.Price, start, end, conf)
 		i = end - 1
 	}
 }
 
-// hasTiers reports an amount that is only one of several, or only for a number
-// of things that is named before it: "$240, or $180 if", "3 classes for £39".
-func (r *reader) hasTiers(i, end, from, to int) bool {
+// saysPrevious reports a previous price in the same sentence.
+func (r *reader) saysPrevious(from, to int) bool {
+	return r.form != formBullets && slices.Contains(r.taken[from:to], brief.PreviousPrice)
+}
+
+// isAmount reports an amount of money, also one without a currency whose unit is
+// that of a price: "12.90 an hour".
+func (r *reader) isAmount(i, to int) bool {
+	t := &r.tokens[i]
+	if t.kind == money {
+		return true
+	}
+	if !r.isDecimal(i) {
+		return false
+	}
+	return i+1 < to && r.lex.match("cues.price_unit", r.tokens[i+1:to]) > 0 || r.growsLeft("cues.amount_lead", i, max(0, i-3)) > 0
+}
+
+// isDecimal reports a number with two decimals, as an amount without its currency.
+func (r *reader) isDecimal(i int) bool {
+	low := r.tokens[i].low
+	return r.tokens[i].kind == number && len(low) >= 4 && strings.Contains(".,", low[len(low)-3:len(low)-2])
+}
+
+// priceBasis adds a basis that the list of units does not have: "for all four".
+func (r *reader) priceBasis(end, to int, conf float64) (int, float64) {
+	if end >= to {
+		return end, conf
+	}
+	// "£58 (60 minutes)"
+	if r.isMark(end, "(") {
+		for k := end + 1; k < min(to, end+9); k++ {
+			if r.isMark(k, ")") && r.free(end, k) {
+				return k + 1, conf
+			}
+		}
+	}
+	if !r.lex.has("cues.price_basis", &r.tokens[end]) {
+		return end, conf
+	}
+	if basis := r.phraseEnd(end, end+1, to); basis > end+1 && r.wordCount(end, basis) <= 7 {
+		return basis, conf
+	}
+	return end, conf
+}
+
+// otherPrice returns the end of a price with the one after it. An alternative with
+// a unit belongs to it: "$6 a month or $58 a year". One with a condition is an
+// offer: "£129, or £99 if you sign up by May".
+func (r *reader) otherPrice(end, to int) int {
 	k := end
 	if r.isMark(k, ",") {
 		k++
 	}
-	if k+1 < to && r.lex.has("cues.or", &r.tokens[k]) && (r.tokens[k+1].kind == money || k+2 < to && r.tokens[k+2].kind == money) {
-		return true
+	if k+1 >= to || !r.lex.has("cues.or", &r.tokens[k]) && (k == end || r.tokens[k].kind != money) {
+		return end
 	}
+	if r.lex.has("cues.or", &r.tokens[k]) {
+		k++
+	}
+	if r.tokens[k].kind != money || r.taken[k] != "" {
+		return end
+	}
+	after := k + 1
+	if unit := r.unitEnd(after, to); unit > after {
+		return unit
+	}
+	atTime := after+1 < to && r.tokens[after+1].kind == number
+	if after < to && !atTime && r.lex.match("cues.price_condition", r.tokens[after:to]) > 0 {
+		far := after
+		for far < to && !r.isBreak(far) && !r.isMark(far, ",") {
+			far++
+		}
+		if r.wordCount(k, far) <= 14 {
+			r.add(brief.Offer, k, far, brief.Cued)
+			for i := k; i < far; i++ {
+				if r.taken[i] == "" {
+					r.taken[i] = brief.Offer
+				}
+			}
+		}
+	}
+	return end
+}
+
+// isBundle reports an amount for a number of things that is named before it: "3
+// classes for £39".
+func (r *reader) isBundle(i, from int) bool {
 	if i-1 > from && r.lex.has("cues.or", &r.tokens[i-1]) && r.taken[i-2] == brief.Price {
 		return true
 	}
 	if i-1 > from && r.lex.has("cues.for", &r.tokens[i-1]) {
 		for k := max(from, i-4); k < i-1; k++ {
-			if r.tokens[k].kind == number || r.lex.has("dates.numerals", &r.tokens[k]) {
+			if r.tokens[k].kind == number && figures(r.tokens[k].low) == r.tokens[k].low || r.lex.has("dates.numerals", &r.tokens[k]) {
 				return true
 			}
 		}
@@ -207,6 +318,9 @@ func (r *reader) hasTiers(i, end, from, to int) bool {
 func (r *reader) isNoPrice(i, end, from, to int) bool {
 	if i > from && r.isMark(i-1, "+") {
 		return true
+	}
+	if r.growsLeft("cues.price_of", i, from) > 0 {
+		return false
 	}
 	for k := max(from, i-5); k < i; k++ {
 		if n := r.lex.match("cues.not_price_before", r.tokens[k:i]); n > 0 && k+n == i {

@@ -102,6 +102,12 @@ func (r *reader) extent(i, to int) int {
 func (r *reader) phraseEnd(start, i, to int) int {
 	end := max(i, r.extent(i, to))
 	if end < to && !r.isBreak(end) && !r.isMark(end, ",") {
+		// A condition that goes on in another fact is left out whole.
+		for k := max(i, end-5); k < end; k++ {
+			if r.lex.has("cues.if", &r.tokens[k]) {
+				end = k
+			}
+		}
 		end = max(i, r.cutDangling(start, end))
 	}
 	return end
@@ -172,7 +178,7 @@ func (r *reader) terms(from, to int) {
 			start = i
 		}
 		for k := i; k < end; k++ {
-			if r.taken[k] != "" {
+			if r.taken[k] != "" || k > i+n-1 && k+1 < end && r.lex.has("cues.and", &r.tokens[k]) && r.lex.match("cues.clause_start", r.tokens[k+1:to]) > 0 {
 				end = k
 			}
 		}
@@ -221,6 +227,12 @@ func (r *reader) deadlines(from, to int) {
 			k++
 		}
 		end, isDay := r.dateRun(k, to)
+		// "until we close on 24 December"
+		for far := k + 1; !isDay && k < to && r.lex.match("cues.clause_start", r.tokens[k:to]) > 0 && far < min(to, k+5) && r.tokens[far].kind != mark; far++ {
+			if end, isDay = r.dateRun(far, to); isDay {
+				k = far
+			}
+		}
 		if !isDay || r.inRange(i, from) || !r.free(k, end) {
 			continue
 		}
@@ -250,6 +262,9 @@ func (r *reader) dateRun(i, to int) (end int, isDay bool) {
 			joined := r.lex.match("cues.when_join", r.tokens[k:to])
 			if joined == 0 || k == i || end != k {
 				return end, isDay
+			}
+			if next, _ := r.datePiece(k+joined, to); next == 0 && r.isMark(k, ",") {
+				joined += r.lex.match("cues.when_join", r.tokens[k+1:to]) // ", ab 15 Uhr"
 			}
 			if next, _ := r.datePiece(k+joined, to); next == 0 {
 				return end, isDay
@@ -358,15 +373,31 @@ func (r *reader) whens(from, to int) {
 		for start > from && r.taken[start-1] == "" && (r.lex.has("cues.when_keep", &r.tokens[start-1]) || start > from+1 && start < i && r.lex.has("cues.and", &r.tokens[start-1]) && r.lex.has("cues.when_keep", &r.tokens[start-2])) {
 			start--
 		}
+		start = r.clockBefore(start, from)
 		for n := r.lex.match("cues.when_tail", r.tokens[end:to]); n > 0; n = r.lex.match("cues.when_tail", r.tokens[end:to]) {
 			end += n
 		}
-		past := start > from && (r.lex.has("cues.not_when", &r.tokens[start-1]) || start > from+1 && r.lex.has("cues.not_when", &r.tokens[start-2]))
+		past := start > from && (r.lex.has("cues.not_when", &r.tokens[start-1]) || start > from+1 && r.lex.has("cues.not_when", &r.tokens[start-2]) && !r.lex.has("cues.open_what", &r.tokens[start-1]))
 		if isDay && !past && r.free(start, end) {
 			r.take(brief.When, start, end, brief.Cued)
 		}
 		i = end - 1
 	}
+}
+
+// clockBefore returns the start of the times just before a day: "11.30 to 1.30 Monday
+// to Friday".
+func (r *reader) clockBefore(i, from int) int {
+	isTime := func(k int) bool {
+		return k >= from && r.taken[k] == "" && r.tokens[k].kind == number && (r.isClock(k) || r.isDecimal(k))
+	}
+	if !isTime(i - 1) {
+		return i
+	}
+	if i-3 >= from && r.lex.has("cues.when_join", &r.tokens[i-2]) && isTime(i-3) {
+		return i - 3
+	}
+	return i - 1
 }
 
 func (r *reader) occasions(from, to int) {

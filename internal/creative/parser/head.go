@@ -2,6 +2,7 @@ package parser
 
 import (
 	"slices"
+	"strings"
 
 	"fanfare/internal/creative/brief"
 	"fanfare/internal/creative/words"
@@ -92,8 +93,16 @@ func (r *reader) requirement(from, to int) bool {
 	if r.lex == nil || r.wordCount(from, to) > longestRequirement || !r.free(from, to) && !r.hasAmount(from, to) {
 		return false
 	}
+	for i := from; i < to; i++ {
+		if r.taken[i] == brief.Terms || r.taken[i] == brief.Deadline && !r.isMark(to-1, ")") {
+			return false // The condition is known, or more is said.
+		}
+	}
+	if r.lex.match("cues.require_start", r.tokens[from:to]) > 0 && r.wordCount(from, to) <= longestRequirement-2 {
+		return r.take(brief.Terms, from, to, brief.Cued)
+	}
 	at := r.lex.find("cues.requirement", r.tokens[from:to])
-	if at < 0 || r.lex.find("cues.no", r.tokens[from:from+at]) >= 0 || r.depends(from, to) || r.isMark(to-1, "?") {
+	if at < 0 || r.lex.find("cues.no", r.tokens[r.clauseStart(from+at, from):from+at]) >= 0 || r.depends(from, to) || r.isMark(to-1, "?") {
 		return false
 	}
 	// The price in it is not that of the product.
@@ -148,9 +157,18 @@ func (r *reader) doubtPrices() {
 	if r.lex == nil || r.lex.code != "en" || r.form == formShort {
 		return
 	}
+	// The only price of a brief, with its unit, is that of the product.
+	single, first := true, -1
+	for k, c := range r.found {
+		if c.t == brief.Price && first < 0 {
+			first = k
+		} else if c.t == brief.Price && plain(r.text(c.from, c.to)) != plain(r.text(r.found[first].from, r.found[first].to)) {
+			single = false
+		}
+	}
 	for k := range r.found {
 		c := &r.found[k]
-		if c.t != brief.Price || c.conf < brief.Sure || c.conf >= brief.Labeled {
+		if c.t != brief.Price || c.conf < brief.Sure || c.conf >= brief.Labeled || r.corrects[c.from] || single && r.tokens[c.to-1].kind != money {
 			continue
 		}
 		start := r.clauseStart(c.from, 0)
@@ -159,13 +177,18 @@ func (r *reader) doubtPrices() {
 				start = i
 			}
 		}
+		for i := start; i < c.from; i++ {
+			if r.taken[i] == brief.Product {
+				start = i + 1 // What is before the product is its subject.
+			}
+		}
 		left := c.from
 		for n := r.growsLeft("cues.price_lead", left, start); n > 0; n = r.growsLeft("cues.price_lead", left, start) {
 			left -= n
 		}
 		for i := start; i < left; i++ {
 			t := &r.tokens[i]
-			if t.kind != word || r.taken[i] != "" && r.taken[i] != brief.Audience || r.lex.has("cues.stop", t) || r.lex.has("cues.article", t) || r.lex.has("cues.finite", t) || r.lex.has("cues.pronoun", t) || r.isProductWord(t.low) {
+			if t.kind != word || r.taken[i] != "" && r.taken[i] != brief.Audience || r.lex.has("cues.stop", t) || r.lex.has("cues.article", t) || r.lex.has("cues.finite", t) || r.lex.has("cues.pronoun", t) || r.lex.has("cues.price_subject", t) || r.isProductWord(t.low) {
 				continue
 			}
 			c.conf = brief.Guessed
@@ -181,7 +204,7 @@ func (r *reader) isProductWord(low string) bool {
 			continue
 		}
 		for _, t := range r.tokens[c.from:c.to] {
-			if t.low == low {
+			if strings.TrimSuffix(t.low, "s") == strings.TrimSuffix(low, "s") {
 				return true
 			}
 		}

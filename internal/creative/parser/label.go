@@ -19,6 +19,12 @@ func (r *reader) readLabel(name string, from, to int) {
 	switch t := brief.Type(name); t {
 	case "ignored":
 		r.ignored++
+	case "avoid":
+		r.ignored++
+		r.avoid = r.wishes(r.avoid, from, to)
+	case "must_include":
+		r.ignored++
+		r.mustInclude = r.wishes(r.mustInclude, from, to)
 	case "kind":
 		r.kindLabel = r.text(from, to)
 	case "unknown":
@@ -96,10 +102,14 @@ func (r *reader) checkedType(name string, from, to int) string {
 		}
 	}
 	switch t := brief.Type(name); {
+	case to-from == 1 && (r.tokens[from].kind == address || r.tokens[from].kind == phone) && name != "ignored":
+		return string(brief.Contact)
 	case t == brief.CallToAction && r.tokens[from].kind == money:
 		return string(brief.Price)
 	case t == brief.Offer && to-from == 1 && r.isCode(from):
 		return string(brief.Code)
+	case t == brief.Audience && r.lex != nil && r.lex.find("cues.requirement", r.tokens[from:to]) >= 0:
+		return string(brief.Terms)
 	case t == brief.Deadline && !day:
 		return string(brief.Terms)
 	case t == brief.Deadline && amount:
@@ -234,10 +244,16 @@ func (r *reader) priceValue(from, to int) {
 		return
 	}
 	r.previousPrices(from, to)
+	// The rate of a credit belongs to its price.
+	if r.lex.find("cues.credit", r.tokens[from:to]) >= 0 {
+		r.take(brief.Price, from, r.firstSentence(from, to), brief.Labeled)
+		return
+	}
 	r.terms(from, to)
 	r.deadlines(from, to)
+	r.offers(from, to)
 	end := from
-	for end < to && r.taken[end] == "" {
+	for end < to && r.taken[end] == "" && !r.isMark(end, ";|") && (end == from || !r.isMark(end, "–—-") || !r.tokens[end].spaced || end+1 < to && r.tokens[end+1].kind == money) {
 		end++
 	}
 	if end == from {
@@ -268,17 +284,22 @@ func (r *reader) listValue(t brief.Type, from, to int) {
 			items = r.items(a, b)
 			r.listing = false
 		}
+		r.listed = len(items) > 1
 		for _, item := range items {
 			a, b := r.trim(item[0], item[1])
 			if a >= b || r.wordCount(a, b) > 24 {
 				continue
 			}
-			if t == brief.Benefit {
+			proof := t == brief.Benefit && r.lex != nil && r.lex.match("cues.proof", r.tokens[a:b]) > 0 && len(items) > 1
+			if t == brief.Benefit && !proof {
 				r.benefit(a, b, brief.Labeled)
+			} else if proof {
+				r.take(brief.Proof, a, b, brief.Labeled)
 			} else {
 				r.take(t, a, b, brief.Labeled)
 			}
 		}
+		r.listed = false
 		if r.ends(&line{from: from, to: end}) {
 			r.wholeSentence(from, end)
 		}
@@ -288,7 +309,14 @@ func (r *reader) listValue(t brief.Type, from, to int) {
 
 // actionValue takes an action without the contact data.
 func (r *reader) actionValue(from, to int) {
+	if end := r.firstSentence(from, to); end < to {
+		defer r.readProse(end, to)
+		to = end
+	}
 	r.contacts(from, to)
+	if r.lex != nil {
+		r.deadlines(from, to)
+	}
 	end := from
 	for end < to && r.taken[end] == "" && !r.isMark(end, "(;|") {
 		end++
@@ -345,6 +373,7 @@ func (r *reader) readUnknown(from, to, end int) {
 func (r *reader) readItem(from, to int) {
 	if r.lex != nil && (r.isHostile(from, to) || r.isInstruction(from, to) || r.isAside(from, to)) {
 		r.ignored++
+		r.readNote(from, to)
 		return
 	}
 	if r.sentenceEnd(from, to) < to {
@@ -365,11 +394,20 @@ func (r *reader) readItem(from, to int) {
 		r.add(brief.Benefit, from, to, brief.Guessed)
 		return
 	}
+	if r.itemOfAge(from, to) || r.itemOff(from, to) {
+		return
+	}
 	touched := false
 	for _, c := range r.found[before:] {
 		touched = touched || c.t != brief.Place && c.t != brief.Audience
 	}
-	if touched || r.barePlace(from, to) || r.callToAction(from, to) {
+	if touched {
+		if last := r.found[len(r.found)-1].t; last == brief.Contact || last == brief.Deadline {
+			r.callToAction(from, to)
+		}
+		return
+	}
+	if r.barePlace(from, to) || r.callToAction(from, to) {
 		return
 	}
 	a, b := r.trim(from, to)
@@ -384,4 +422,24 @@ func (r *reader) readItem(from, to int) {
 		}
 	}
 	r.benefit(from, to, brief.Cued)
+}
+
+// itemOfAge takes an item that says for which age something is as the audience.
+func (r *reader) itemOfAge(from, to int) bool {
+	from, to = r.trim(from, to)
+	return from < to && r.lex.match("cues.age", r.tokens[from:to]) > 0 && r.wordCount(from, to) <= 6 && r.free(from, to) && r.take(brief.Audience, from, to, brief.Cued)
+}
+
+// itemOff takes a short item with a negative percentage as an offer: "fratelli -10%".
+func (r *reader) itemOff(from, to int) bool {
+	from, to = r.trim(from, to)
+	if from >= to || r.wordCount(from, to) > 8 || !r.free(from, to) || to-from < 2 {
+		return false
+	}
+	for i := from; i < to; i++ {
+		if t := &r.tokens[i]; t.kind == percent && (strings.HasPrefix(t.low, "-") || strings.HasPrefix(t.low, "–") || strings.HasPrefix(t.low, "−")) {
+			return r.take(brief.Offer, from, to, brief.Cued)
+		}
+	}
+	return false
 }

@@ -141,6 +141,17 @@ func (l *lexicon) add(file, name, value string) error {
 		return fmt.Errorf("%s has an empty phrase", name)
 	}
 	p := phrase{steps, name}
+	if last := steps[len(steps)-1]; file == "kinds" && l.code != "de" && l.code != "it" && !strings.ContainsAny(last, "*{") && len(last) > 3 && last[len(last)-1] != 's' && !strings.HasSuffix(value, "ss") {
+		// The plural of most nouns.
+		defer func() { l.insert(file, name, phrase{append(slices.Clone(steps[:len(steps)-1]), last+"s"), name}) }()
+	}
+	l.insert(file, name, p)
+	return nil
+}
+
+// insert adds a phrase to its list and to that of the file.
+func (l *lexicon) insert(file, name string, p phrase) {
+	steps := p.steps
 	for _, key := range []string{file, file + "." + name} {
 		to := l.lists[key]
 		if to == nil {
@@ -153,7 +164,6 @@ func (l *lexicon) add(file, name, value string) error {
 			to.byFirst[steps[0]] = append(to.byFirst[steps[0]], p)
 		}
 	}
-	return nil
 }
 
 func (l *list) addOpen(p phrase) {

@@ -30,7 +30,7 @@ func (r *reader) read() {
 	page := r.isPage(lines)
 	for i := range lines {
 		l := &lines[i]
-		l.drop = r.isJunk(l, page)
+		l.drop = r.isJunk(l, page) || page && i > 0 && lines[i-1].drop && !l.after && r.isRelated(&lines[i-1])
 		if l.drop {
 			r.ignored++
 		}
@@ -213,8 +213,13 @@ func (r *reader) isJunk(l *line, page bool) bool {
 	if at := r.lex.find("lines.newsletter", tokens); at >= 0 {
 		return true
 	}
-	return r.isNavigation(l) || r.isMark(l.to-1, "?") || r.lex.match("lines.section", tokens) == len(tokens) || r.lex.match("lines.faq", tokens) > 0 ||
+	return r.isNavigation(l) || r.isRelated(l) || r.isMark(l.to-1, "?") || r.lex.match("lines.section", tokens) == len(tokens) || r.lex.match("lines.faq", tokens) > 0 ||
 		l.bullet && r.tokens[l.from-1].low == "—" && len(tokens) < 7
+}
+
+// isRelated reports a line that names other things of a shop.
+func (r *reader) isRelated(l *line) bool {
+	return r.lex != nil && r.lex.match("lines.related", r.tokens[l.from:l.to]) > 0
 }
 
 func (r *reader) hasLetters(from, to int) bool {
@@ -273,12 +278,30 @@ func (r *reader) splitLabels(lines []line) (list []line) {
 			begin = i
 			i = value - 1
 		}
+		if !start.known && start.from == l.from && !l.bullet {
+			r.bareLabel(&start)
+		}
 		if !start.known {
 			start.value = r.unknownLabel(&start)
 		}
 		list = append(list, start)
 	}
 	return list
+}
+
+// bareLabel makes a line that is only a label, without its colon, the label of the
+// lines below it: "NOT INCLUDED" turns what follows around.
+func (r *reader) bareLabel(l *line) {
+	if l.to-l.from < 2 {
+		return // "Details" can be a heading of anything.
+	}
+	for _, lex := range r.labels {
+		n, name := lex.matchNamed("labels", r.tokens[l.from:l.to])
+		if n == l.to-l.from && (name == string(brief.Terms) || name == string(brief.Benefit)) {
+			l.label, l.value, l.known = name, l.to, true
+			return
+		}
+	}
 }
 
 // labelAt returns the name of the label at a token and where its value begins.
@@ -369,6 +392,9 @@ func (r *reader) readGroup(lines []line, i int) int {
 			next++
 		}
 		return next
+	case l.value > 0 && i == 0 && r.form == formBullets && !l.bullet && len(lines) > 1 && lines[1].bullet:
+		r.readHeading(l, true)
+		return i + 1
 	case l.value > 0 && (r.form == formLabels || l.bullet || r.form == formBullets):
 		r.readUnknownLabel(l)
 		return i + 1
@@ -377,6 +403,9 @@ func (r *reader) readGroup(lines []line, i int) int {
 		return i + 1
 	case r.isHeading(lines, i):
 		r.readHeading(l, i == 0)
+		if i == 0 {
+			r.title = l.from
+		}
 		return i + 1
 	}
 	// Lines of one paragraph are one text.
@@ -413,10 +442,22 @@ func (r *reader) readHeading(l *line, first bool) {
 		return
 	}
 	r.details(l.from, l.to)
-	if r.lex == nil {
+	if r.lex == nil || !first && r.wordCount(l.from, l.to) <= 5 && r.callToAction(l.from, l.to) || !first && r.requirement(l.from, l.to) {
 		return
 	}
 	if first && r.productAfterCue(l.from, l.to) {
+		return
+	}
+	if !first && r.form == formPage && r.free(l.from, l.to) && !r.hasVerb(l.from, l.to) && !r.hasProduct(brief.Cued) {
+		// A page names the shop before the thing.
+		if end := r.nounPhrase(l.from, l.to); end > l.from && r.namesProduct(l.from, end) && (end == l.to || r.isBreak(end)) {
+			r.add(brief.Product, l.from, end, brief.Guessed)
+			r.title = l.from
+			return
+		}
+	}
+	if !first && r.form == formPage && r.free(l.from, l.to) && r.wordCount(l.from, l.to) >= 4 && !shouts(r.text(l.from, l.to)) && !r.isNames(l.from, l.to) {
+		r.benefit(l.from, l.to, brief.Sure)
 		return
 	}
 	if !first {
@@ -425,20 +466,5 @@ func (r *reader) readHeading(l *line, first bool) {
 		}
 		return
 	}
-	// "Couch to 5K – autumn group" is titled by what is before the dash.
-	end := l.from
-	for end < l.to && !r.isBreak(end) && r.taken[end] == "" {
-		end++
-	}
-	to := r.nounPhrase(l.from, end)
-	conf := brief.Guessed
-	if cut := r.cutDangling(l.from, end); end < l.to && r.isBreak(end) && r.wordCount(l.from, cut) <= 4 || r.restIsKnown(to, l.to) || r.lex != nil && to < l.to && r.lex.match("cues.audience_lead", r.tokens[to:l.to]) > 0 {
-		conf = brief.Sure
-		if end < l.to && r.isBreak(end) {
-			to = cut
-		}
-	}
-	if to > l.from && r.namesProduct(l.from, to) && !r.isMark(l.to-1, ":") {
-		r.take(brief.Product, l.from, to, conf)
-	}
+	r.readTitle(l.from, l.to)
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"fanfare/internal/creative/brief"
+	"fanfare/internal/creative/words"
 )
 
 // The forms of prompts.
@@ -42,12 +43,21 @@ type reader struct {
 	statements int
 	// story reports a long paragraph of a page, of which few facts are for ads.
 	story bool
-	// listing reports that a label says that a list of benefits is read.
-	listing bool
+	// listing reports that a label says that a list of benefits is read, listed
+	// that it has several items.
+	listing, listed bool
 	// kindLabel is the value of a label for the kind.
 	kindLabel string
 	// wants is the kind of an ad that looks for people.
 	wants string
+	// replaced has the token of the new value of each value that was taken back,
+	// corrects the tokens of such corrections.
+	replaced map[int]int
+	corrects map[int]bool
+	// title is the token of the last line of a page that can name the product.
+	title int
+	// avoid and mustInclude are what notes forbid and ask for.
+	avoid, mustInclude []string
 }
 
 // candidate is a fact whose place is in tokens.
@@ -68,7 +78,7 @@ func Parse(prompt, language string, fields *brief.Fields) *brief.Understood {
 	if language == "" {
 		language = detect(src.text, fixed, given)
 	}
-	r := &reader{src: src, lang: language, lex: lexiconOf(language), form: formFields, deals: map[int]brief.Type{}}
+	r := &reader{src: src, lang: language, lex: lexiconOf(language), form: formFields, deals: map[int]brief.Type{}, replaced: map[int]int{}, corrects: map[int]bool{}}
 	english := lexiconOf("en")
 	r.labels = []*lexicon{english}
 	if r.lex != nil && r.lex != english {
@@ -77,13 +87,21 @@ func Parse(prompt, language string, fields *brief.Fields) *brief.Understood {
 	if strings.TrimSpace(src.text) != "" {
 		r.tokens = tokenizeAround(src.text, fixed, elides(strings.ToLower(language[:min(2, len(language))])))
 		r.taken = make([]brief.Type, len(r.tokens))
+		if r.lex != nil {
+			r.findCorrections()
+		}
 		r.read()
 		r.readHead()
+		r.applyCorrections()
 		r.keepContext()
+		if r.isGibberish() {
+			r.doubtAll()
+		}
 	}
 	u := &brief.Understood{Language: language, Form: r.form, IgnoredLines: r.ignored, Facts: r.merge(given)}
 	u.Kind, u.KindConfidence = r.kindOf(fields, given)
 	u.Missing = missing(u.Facts)
+	u.Avoid, u.MustInclude = r.avoid, r.mustInclude
 	return u
 }
 
@@ -115,6 +133,37 @@ func (r *reader) merge(given []brief.Fact) []brief.Fact {
 		list = []brief.Fact{}
 	}
 	return list
+}
+
+// isGibberish reports an English prompt most of whose words in small letters no
+// list has. What rules of form find in it is nothing.
+func (r *reader) isGibberish() bool {
+	if r.lex == nil || r.lex.code != "en" {
+		return false
+	}
+	known, all := 0, 0
+	for i := range r.tokens {
+		t := &r.tokens[i]
+		switch {
+		case t.kind == mark:
+			continue
+		case t.kind != word || t.upper || words.Known(t.low) || words.Known(strings.TrimSuffix(t.low, "s")) || r.lex.has("kinds", t) || r.lex.has("places", t) || r.lex.has("language.function", t) || r.lex.has("lines.chat", t):
+			known++
+		}
+		all++
+	}
+	return all > 0 && known*10 < all*4
+}
+
+// doubtAll leaves only contacts and the values of labels.
+func (r *reader) doubtAll() {
+	kept := r.found[:0]
+	for _, c := range r.found {
+		if c.t == brief.Contact || c.conf >= brief.Labeled {
+			kept = append(kept, c)
+		}
+	}
+	r.found = kept
 }
 
 // plain is a text for comparison.
@@ -149,7 +198,10 @@ func (r *reader) chosen() (list []candidate) {
 			best.conf = min(best.conf, brief.Guessed)
 		}
 		if t == brief.Deadline && best.scope == "" && best.conf < brief.Labeled {
-			best.conf = brief.Guessed // What ends then is not known.
+			best.scope = r.likelyScope(len(of))
+			if best.scope == "" {
+				best.conf = brief.Guessed // What ends then is not known.
+			}
 		}
 		list = append(list, best)
 		for _, c := range of {
@@ -162,21 +214,37 @@ func (r *reader) chosen() (list []candidate) {
 	return list
 }
 
+// likelyScope is what the only deadline of a brief belongs to if its sentence does
+// not say it: the offer, or else the action of an ad that looks for people or gifts.
+func (r *reader) likelyScope(deadlines int) brief.Type {
+	if deadlines > 1 {
+		return ""
+	}
+	for _, c := range r.found {
+		if (c.t == brief.Offer || c.t == brief.PreviousPrice) && c.conf >= brief.Sure {
+			return brief.Offer
+		}
+	}
+	kind, confidence := r.kindOf(nil, nil)
+	if r.wants != "" || confidence >= brief.SureKind && (kind == "appeal" || kind == "hiring") {
+		return brief.CallToAction
+	}
+	return ""
+}
+
 // ambiguous are single types of which a second candidate makes the first one
 // unsure: which is the right one is not known, and no pattern uses it.
 var ambiguous = map[brief.Type]bool{brief.Price: true, brief.Deadline: true, brief.When: true, brief.Place: true, brief.PreviousPrice: true}
 
-// isDoubtful reports another candidate of the same confidence, or any other
-// amount unless the best one says "from" or has a label.
+// isDoubtful reports another candidate of the same confidence. A price that says
+// what it is for is not in doubt because of a later one.
 func (r *reader) isDoubtful(best candidate, of []candidate) bool {
+	said := best.t == brief.Price && (best.conf >= brief.Labeled || best.to-best.from > 1)
 	for _, c := range of {
-		if plain(r.text(best.from, best.to)) == plain(r.text(c.from, c.to)) {
+		if plain(r.text(best.from, best.to)) == plain(r.text(c.from, c.to)) || said && c.from > best.from {
 			continue
 		}
-		if c.conf >= best.conf {
-			return true
-		}
-		if c.t == brief.Price && best.conf < brief.Labeled && (r.lex == nil || r.lex.match("cues.price_keep", r.tokens[best.from:best.to]) == 0) {
+		if c.conf >= best.conf || c.t == brief.Price && best.conf < brief.Cued {
 			return true
 		}
 	}
@@ -190,6 +258,9 @@ func (r *reader) fact(c candidate) (brief.Fact, bool) {
 		return brief.Fact{}, false
 	}
 	text, start, end, same := r.src.verbatim(r.tokens[c.from].start, r.tokens[c.to-1].end)
+	if c.t != brief.Contact && (r.src.inner[start] || r.src.inner[end]) {
+		return brief.Fact{}, false
+	}
 	if !same || strings.ContainsAny(text, "\n\r<>{}|") || !isClosed(text) || len(text) > 600 {
 		return brief.Fact{}, false
 	}

@@ -37,7 +37,7 @@ func TestForms(t *testing.T) {
 			"offer: 20% off mugs, bowls and plates", "deadline: Sunday", "code: CLAY20",
 		}},
 		{"hiring", "en", "We're hiring four plumbers in Bristol. £18-£22 an hour, no weekend work. Apply by 30 June.", formProse, []string{
-			"product: four plumbers", "price: £18-£22 an hour", "deadline: 30 June", "place: Bristol",
+			"product: four plumbers", "price: £18-£22 an hour", "deadline: 30 June", "place: Bristol", "benefit: no weekend work",
 		}},
 		{"several prices are none", "en", "We teach pottery. Classes cost £20 an hour. Clay costs £8 a bag.", formProse, []string{"product: pottery"}},
 		{"short", "en", "Yoga classes in Vienna", formShort, []string{"product: Yoga classes", "place: Vienna"}},
@@ -175,6 +175,60 @@ func TestKindOfTheProduct(t *testing.T) {
 	} {
 		if u.Kind == "food" && u.KindConfidence >= brief.SureKind {
 			t.Errorf("%s: got food with confidence %.1f", u.Facts[0].Text, u.KindConfidence)
+		}
+	}
+}
+
+// TestNonsenseIsNotUnderstood wants no ad of prompts that say nothing.
+func TestNonsenseIsNotUnderstood(t *testing.T) {
+	t.Parallel()
+	for _, prompt := range []string{
+		"lorem ipsum dolor sit amet", "test", "hello", "write me something nice", "blah blah blah", "qwertz uiop asd", "I need ads", "flurb glonk",
+		"Hi team, can you make the ad punchy? Thanks!", "aaa bbb ccc ddd eee fff. ggg hhh iii jjj. kkk lll.", "???", "as discussed, see attached",
+		"Home | About | Contact | Login\nAccept cookies\nPrivacy policy\n© 2026", "Make it pop and keep it short. Use our brand colours.",
+		"Bitte machen Sie was Schönes", "Fais quelque chose de bien, merci", "algo bonito por favor", "qualcosa di bello, grazie",
+	} {
+		if u := Parse(prompt, "", nil); u.IsEnough() {
+			t.Errorf("%q: got %+v want too little for an ad", prompt, u.Facts)
+		}
+	}
+}
+
+// TestCorrections takes the last value that a message gives, and none that it takes
+// back.
+func TestCorrections(t *testing.T) {
+	t.Parallel()
+	for prompt, want := range map[string][2]string{
+		"need an ad for our pottery night. tickets £15 each\nno wait its £18":          {"£18", "£15"},
+		"our gym deal is £29 a month instead of £35. actually £29.50 a month":          {"£29.50", "£29 "},
+		"brauche werbung für den hofladen\nspargel 12,90 € das kilo\nne stop, 11,90 €": {"11,90 €", "12,90"},
+	} {
+		u := Parse(prompt, "", nil)
+		f, _ := u.First(brief.Price, brief.Sure)
+		if !strings.HasPrefix(f.Text, want[0]) {
+			t.Errorf("%s: got price %q want %q", prompt, f.Text, want[0])
+		}
+		for _, f := range u.Facts {
+			if strings.Contains(f.Text, want[1]) {
+				t.Errorf("%s: got %s %q, which was taken back", prompt, f.Type, f.Text)
+			}
+		}
+	}
+}
+
+// TestNotes reads what notes forbid and ask for, and makes no fact of it.
+func TestNotes(t *testing.T) {
+	t.Parallel()
+	u := Parse("We repair clocks in Ely. Don't mention the new owner. Keep it short pls.\nMust include: \"est. 1904\"\nAvoid: antique, cheap", "en", nil)
+	if diff := cmp.Diff([]string{"new owner", "antique", "cheap"}, u.Avoid); diff != "" {
+		t.Errorf("avoid: got + want -\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"est. 1904"}, u.MustInclude); diff != "" {
+		t.Errorf("must include: got + want -\n%s", diff)
+	}
+	for _, f := range u.Facts {
+		if strings.Contains(f.Text, "owner") || strings.Contains(f.Text, "short") || strings.Contains(f.Text, "cheap") {
+			t.Errorf("got %s %q of a note", f.Type, f.Text)
 		}
 	}
 }

@@ -21,6 +21,10 @@ func (r *reader) nounPhrase(from, to int) int {
 	k := from
 	for k < to {
 		t := &r.tokens[k]
+		if n := r.lex.match("cues.compound", r.tokens[k:to]); n > 0 && r.taken[k] == "" {
+			k += n // "one to one"
+			continue
+		}
 		if r.taken[k] != "" || t.kind == money || t.kind == percent || t.kind == date || t.kind == phone || t.kind == address {
 			break
 		}
@@ -39,6 +43,10 @@ func (r *reader) nounPhrase(from, to int) int {
 		}
 		if k > from && r.form == formShort && r.lex.match("places", r.tokens[k:to]) > 0 && r.isPlaceHere(k) || r.lex.has("lines.chat", t) {
 			break
+		}
+		if k > from && k+1 < to && r.lex.has("cues.material_link", t) && r.lex.has("cues.material", &r.tokens[k+1]) && r.taken[k+1] == "" {
+			k += 2
+			continue
 		}
 		if k > from && k+1 < to && r.lex.has("cues.topic_link", t) && r.lex.has("cues.topic_noun", &r.tokens[k-1]) && !r.tokens[k+1].upper && r.tokens[k+1].kind == word && r.taken[k+1] == "" && !r.lex.has("cues.article", &r.tokens[k+1]) {
 			k++
@@ -81,7 +89,7 @@ func (r *reader) namesProduct(from, to int) bool {
 	if r.lex == nil || n == 0 || n > maxProduct || !r.hasLetters(from, to) || utf8.RuneCountInString(r.text(from, to)) < 3 || stutters(r.text(from, to)) {
 		return false
 	}
-	if r.lex.match("cues.no_product", r.tokens[from:to]) == to-from || r.depends(from, to) || r.lex.match("cues.action", r.tokens[from:to]) > 0 && n < 3 {
+	if r.lex.find("cues.vague", r.tokens[from:to]) >= 0 || r.lex.match("cues.no_product", r.tokens[from:to]) == to-from || r.depends(from, to) || r.lex.match("cues.action", r.tokens[from:to]) > 0 && n < 3 {
 		return false
 	}
 	if r.lex.code != "en" {
@@ -105,8 +113,10 @@ func (r *reader) leadingProduct(from, to int, conf float64) {
 	if end == from || !r.namesProduct(from, end) {
 		return
 	}
-	if end < to && r.tokens[end].kind == word && !r.lex.has("cues.stop", &r.tokens[end]) && r.taken[end] == "" && !r.lex.has("cues.and", &r.tokens[end]) && (r.form != formShort || r.lex.match("places", r.tokens[end:to]) == 0) {
-		conf = min(conf, brief.Guessed)
+	if end < to && r.tokens[end].kind == word && !r.lex.has("cues.stop", &r.tokens[end]) && r.taken[end] == "" && !r.lex.has("cues.and", &r.tokens[end]) && !r.lex.has("lines.chat", &r.tokens[end]) && (r.form != formShort || r.lex.match("places", r.tokens[end:to]) == 0) {
+		if r.lex.code != "en" || !strings.HasSuffix(r.tokens[end].low, "ed") || r.form != formShort {
+			conf = min(conf, brief.Guessed) // "sewing machines repaired" is one thing
+		}
 	}
 	r.take(brief.Product, from, end, conf)
 }
@@ -134,9 +144,19 @@ func (r *reader) products(from, to int) {
 	if r.productAfterCue(from, to) {
 		return
 	}
-	if !r.productBeforeVerb(from, to) && r.statements == 1 && r.form != formPage {
-		r.productOfStart(from, to)
+	if !r.productBeforeVerb(from, to) && r.statements == 1 && r.form != formPage && !r.productOfStart(from, to) {
+		r.productOfLine(from, to)
 	}
+}
+
+// hasProduct reports a product of at least a confidence.
+func (r *reader) hasProduct(conf float64) bool {
+	for _, c := range r.found {
+		if c.t == brief.Product && c.conf >= conf {
+			return true
+		}
+	}
+	return false
 }
 
 // productOfStart finds the product in the first sentence: "Baby sling library!",
@@ -162,19 +182,19 @@ func (r *reader) productOfStart(from, to int) bool {
 			return r.take(brief.Product, start, i, brief.Sure)
 		}
 	}
-	if words.ShapeOf(text) != words.NounPhrase || !r.namesProduct(start, end) {
+	if words.ShapeOf(text) != words.NounPhrase || !r.namesProduct(start, end) || r.lex.match("cues.not_subject", r.tokens[end:to]) > 0 {
 		return false
 	}
 	// "change over at": the phrase goes on with a particle.
 	if end+1 < to && r.lex.has("cues.particle", &r.tokens[end]) && r.lex.has("cues.preposition", &r.tokens[end+1]) {
-		return false
+		end++
 	}
 	for i := start + 2; i < end; i++ {
 		if !r.tokens[i].upper && r.tokens[i-1].upper && !r.tokens[i-2].upper && r.tokens[i].kind == word {
 			return false // "founder Geoffrey began"
 		}
 	}
-	after := end < to && r.tokens[end].kind == word && r.lex.match("cues.stop", r.tokens[end:to]) == 0
+	after := end < to && r.tokens[end].kind == word && r.taken[end] == "" && r.lex.match("cues.stop", r.tokens[end:to]) == 0
 	shape := words.ShapeOf(r.text(r.trim(from, to)))
 	if after || !our && (shape == words.Clause || shape == words.Imperative || shape == words.Predicate) {
 		return false
@@ -207,7 +227,7 @@ func (r *reader) productAfterCue(from, to int) bool {
 		if r.form == formPage && r.statements > 3 {
 			return false
 		}
-		if m := r.lex.match("cues.product_maybe", r.tokens[i:to]); m == n && r.form != formShort {
+		if m := r.lex.match("cues.product_maybe", r.tokens[i:to]); m == n && r.form != formShort && (r.statements > 1 || r.hasProduct(brief.Guessed)) {
 			conf = brief.Guessed
 		}
 		if i > from && !r.clauseBegins(i, from) {
@@ -216,6 +236,7 @@ func (r *reader) productAfterCue(from, to int) bool {
 			}
 			conf = brief.Sure
 		}
+		n += r.lex.match("cues.product_skip", r.tokens[i+n:to])
 		k := r.skipArticles(i+n, to)
 		if k > i+n+2 {
 			continue

@@ -98,6 +98,7 @@ func (r *reader) readSentence(from, to int) {
 		r.ignored++
 		return
 	}
+	from = r.skipGreeting(from, to)
 	if n, rest := r.askFor(from, to); n > 0 {
 		r.ignored++
 		if rest < to {
@@ -115,7 +116,9 @@ func (r *reader) readSentence(from, to int) {
 	}
 	if r.isInstruction(from, to) {
 		r.ignored++
+		r.readNote(from, to)
 		r.contacts(from, to)
+		r.ownThing(from, to)
 		return
 	}
 	question := r.isMark(to-1, "?")
@@ -124,17 +127,44 @@ func (r *reader) readSentence(from, to int) {
 	if question {
 		return
 	}
-	if r.isAside(from, to) {
+	if r.isAside(from, to) || r.corrects[from] {
 		r.ignored++
+		r.readNote(from, to)
 		return
 	}
 	r.statements++
+	if r.form == formMessage && r.statements <= 3 && !r.hasProduct(brief.Guessed) {
+		r.productOfChat(from, to)
+	}
 	if r.callToAction(from, to) || r.isChat(from, to) || r.story || r.requirement(from, to) {
 		return
 	}
 	r.products(from, to)
+	before := len(r.found)
 	r.sentenceBenefits(from, to)
+	if len(r.found) == before {
+		r.partBenefits(from, to)
+	}
 	r.wholeSentence(from, to)
+}
+
+// skipGreeting returns the start of a sentence without "Hi Jo," before it, if more
+// follows.
+func (r *reader) skipGreeting(from, to int) int {
+	i := from
+	for n := r.lex.match("cues.greeting", r.tokens[i:to]); n > 0; n = r.lex.match("cues.greeting", r.tokens[i:to]) {
+		i += n
+		if i+1 < to && r.tokens[i].upper && r.isMark(i+1, ",!") {
+			i++
+		}
+		for i < to && r.isMark(i, ",!–-") {
+			i++
+		}
+	}
+	if r.wordCount(i, to) < 3 {
+		return from
+	}
+	return i
 }
 
 // isAside reports a sentence with words to us in it.
@@ -327,7 +357,7 @@ func (r *reader) callToAction(from, to int) bool {
 	}
 	end := r.clauseEnd(from, to)
 	for i := from; i < end; i++ {
-		if r.taken[i] != "" || i > from && r.lex.has("cues.and", &r.tokens[i]) {
+		if r.taken[i] != "" && r.taken[i] != brief.Place && r.taken[i] != brief.Audience || i > from && r.lex.has("cues.and", &r.tokens[i]) {
 			end = i
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"fanfare/internal/creative/atoms"
 )
 
 // maxCharacters is the length from which the rest of a prompt is not read. The
@@ -21,6 +23,9 @@ type source struct {
 	// entities have the place of each character that is written as an entity, and
 	// where the entity ends.
 	entities map[int]int
+	// inner are the places inside of atoms of the prompt, if markup was removed:
+	// without it, the parts of an atom can be apart.
+	inner map[int]bool
 }
 
 // newSource removes markup and control characters and makes all spaces alike.
@@ -73,8 +78,25 @@ func newSource(prompt string) *source {
 		}
 	}
 	s.text = b.String()
+	if s.text != string(read) {
+		s.inner = innerOf(string(read))
+	}
 	s.at = append(s.at, int32(len(read))) //nolint:gosec // below maxCharacters
 	return s
+}
+
+// innerOf returns the places inside of the atoms of a prompt, in characters.
+func innerOf(prompt string) map[int]bool {
+	inner := map[int]bool{}
+	at, before := 0, 0
+	for _, a := range atoms.Find(prompt) {
+		at += utf8.RuneCountInString(prompt[before:a.Start])
+		before = a.Start
+		for i := 1; i < utf8.RuneCountInString(prompt[a.Start:a.End]); i++ {
+			inner[at+i] = true
+		}
+	}
+	return inner
 }
 
 // maxEntity is the length of the longest entity that is read.

@@ -8,7 +8,16 @@ import (
 
 // places are names after words such as "in".
 func (r *reader) places(from, to int) {
+	before := len(r.found)
+	defer func() { r.joinPlaces(before) }()
 	for i := from; i < to; i++ {
+		if n := r.lex.match("cues.meet_at", r.tokens[i:to]); n > 0 && r.free(i, i+n) {
+			if end := r.meetingPoint(i+n, to); end > i+n {
+				r.take(brief.Place, r.skipArticles(i+n, end), end, brief.Cued)
+				i = end - 1
+				continue
+			}
+		}
 		n := r.lex.match("cues.place_lead", r.tokens[i:to])
 		if n == 0 || r.taken[i] != "" || i > from && r.notPlaceBefore(i) {
 			continue
@@ -70,7 +79,8 @@ func (r *reader) placeName(i, to int) (end int, sure bool) {
 	known, names := r.lex.lists["cues.nouns_capital"] == nil, 0
 	for k < to {
 		t := &r.tokens[k]
-		if t.kind == word && t.upper && !r.lex.has("cues.not_place_name", t) && !r.lex.has("dates.weekdays", t) && !r.lex.has("dates.months", t) && r.taken[k] == "" {
+		road := k > i && r.form == formMessage && r.lex.has("cues.place_kind", t)
+		if t.kind == word && (t.upper || road) && !r.lex.has("cues.not_place_name", t) && !r.lex.has("dates.weekdays", t) && !r.lex.has("dates.months", t) && r.taken[k] == "" {
 			if n := r.lex.match("places", r.tokens[k:to]); n > 0 {
 				known = true
 				k += n
@@ -107,6 +117,13 @@ func (r *reader) audiences(from, to int) {
 	for i := from; i < to; i++ {
 		n := r.lex.match("cues.audience_lead", r.tokens[i:to])
 		if n == 0 || r.taken[i] != "" {
+			continue
+		}
+		if m := r.lex.match("cues.those_who", r.tokens[i+n:to]); m > 0 {
+			if end := r.clauseEnd(i+n+m, to); r.wordCount(i+n, end) <= 9 && end > i+n+m && r.free(i+n, end) {
+				r.take(brief.Audience, i+n, end, brief.Cued)
+				i = end - 1
+			}
 			continue
 		}
 		if end := r.peopleEnd(i+n, to); end > i+n && r.free(i+n, end) {
@@ -192,4 +209,49 @@ func (r *reader) nameEnd(i, to int) int {
 		}
 	}
 	return end
+}
+
+// meetingPoint returns the end of where people meet: up to the end of the clause,
+// and a name after its comma.
+func (r *reader) meetingPoint(i, to int) int {
+	end := i
+	for end < to && !r.isBreak(end) && !r.isMark(end, ",") && r.taken[end] == "" && !r.lex.has("cues.clock_at", &r.tokens[end]) {
+		end++
+	}
+	if end+1 < to && r.isMark(end, ",") && r.tokens[end+1].upper {
+		if far := r.nameEnd(end+1, to); far > end+1 && (far == to || r.isBreak(far) || r.isMark(far, ",")) {
+			end = far
+		}
+	}
+	end = r.cutDangling(i, end)
+	if r.wordCount(i, end) > 8 {
+		return i
+	}
+	return end
+}
+
+// joinPlaces makes one place of two with only a comma or a word such as "in"
+// between them: "at the town hall in Settle".
+func (r *reader) joinPlaces(before int) {
+	var last *candidate
+	kept := r.found[:before]
+	for _, c := range r.found[before:] {
+		if c.t == brief.Place && last != nil && last.t == brief.Place && c.from-last.to <= 2 && c.from > last.to && r.onlyLead(last.to, c.from) {
+			last.to = c.to
+			last.conf = max(last.conf, c.conf)
+			continue
+		}
+		kept = append(kept, c)
+		last = &kept[len(kept)-1]
+	}
+	r.found = kept
+}
+
+func (r *reader) onlyLead(from, to int) bool {
+	for i := from; i < to; i++ {
+		if !r.isMark(i, ",") && !r.lex.has("cues.place_lead", &r.tokens[i]) {
+			return false
+		}
+	}
+	return true
 }
