@@ -83,8 +83,7 @@ func (w *writer) field(l policy.Limit, c *policy.Copy) []string {
 		return t.list
 	case "body":
 		if l.Channel == "email" {
-			e := w.email(l)
-			return []string{e.text()}
+			return []string{w.email(l)}
 		}
 		return []string{w.letter(l)}
 	case "script":
@@ -138,7 +137,7 @@ func (w *writer) headlines(l policy.Limit) []string {
 	if n >= 4 {
 		facts-- // The last one is the action.
 	}
-	for _, fact := range w.order() {
+	for _, fact := range w.order(l.Channel) {
 		if len(list) >= facts && len(list) >= l.MinItems {
 			break
 		}
@@ -191,10 +190,14 @@ func (w *writer) captions(l policy.Limit, headlines []string) []string {
 	return w.atLeast(nil, l)
 }
 
+// longSubject is the length of a subject that names the product and a fact. Some
+// clients cut the last word of it.
+const longSubject = 60
+
 // subject says the fact that the variant leads with, with the product if both fit.
 func (w *writer) subject(l policy.Limit) []string {
 	q := query{roles: []copybank.Role{copybank.Subject, copybank.Headline}, limit: l, room: l.Soft, leads: true, needs: w.maskOf(brief.Product), never: w.maskOf(brief.CallToAction), color: w.colorful(l.Channel)}
-	for _, try := range []func(){func() {}, func() { q.needs = 0 }, func() { q.leads = false }, func() { q.again, q.stock, q.never = true, true, 0 }, func() { q.room = l.Hard }, func() { q.roles = append(q.roles, copybank.Description) }} {
+	for _, try := range []func(){func() {}, func() { q.room = longSubject }, func() { q.room, q.needs = l.Soft, 0 }, func() { q.leads = false }, func() { q.again, q.stock, q.never = true, true, 0 }, func() { q.room = l.Hard }, func() { q.roles = append(q.roles, copybank.Description) }} {
 		try()
 		if found, ok := w.pick(q); ok {
 			return []string{found.text}
@@ -208,7 +211,7 @@ func (w *writer) preheader(l policy.Limit, subject []string) []string {
 	t := w.newText(l, l.Soft, " ")
 	t.said, _ = w.factsOf(subject)
 	t.taken = subject
-	t.say(w.order(), l.Soft*2/3, 0)
+	t.say(w.order(l.Channel), l.Soft*2/3, 0)
 	if len(t.list) == 0 {
 		t.said, t.room = 0, l.Hard
 		t.open()
@@ -226,7 +229,7 @@ func (w *writer) preheader(l policy.Limit, subject []string) []string {
 // facts, of which the second description ends with the action.
 func (w *writer) descriptions(l policy.Limit) []string {
 	n := max(1, most[l.Channel+" "+l.Field])
-	order := w.order()
+	order := w.order(l.Channel)
 	var list []string
 	var said mask
 	for i := range n {
@@ -262,9 +265,9 @@ func (w *writer) descriptions(l policy.Limit) []string {
 func (w *writer) required() (m mask) {
 	for i, f := range w.m.facts {
 		switch f.Type {
-		case brief.Offer, brief.Price, brief.Deadline, brief.When, brief.Place, brief.Code:
+		case brief.Offer, brief.Price, brief.PreviousPrice, brief.Deadline, brief.When, brief.Place, brief.Code:
 			m |= mask(1) << i
-		case brief.Product, brief.Brand, brief.PreviousPrice, brief.Audience, brief.Benefit, brief.Proof, brief.CallToAction, brief.Contact, brief.Occasion, brief.Terms, brief.Sentence:
+		case brief.Product, brief.Brand, brief.Audience, brief.Benefit, brief.Proof, brief.CallToAction, brief.Contact, brief.Occasion, brief.Terms, brief.Sentence:
 		}
 	}
 	return m
@@ -280,6 +283,9 @@ func (w *writer) running(l policy.Limit) string {
 	if l.Channel == "push" {
 		room, ideal = l.Soft, l.Soft
 	}
+	if l.Channel == "social" && l.Field == "primary_text" {
+		return w.post(l, room, ideal)
+	}
 	return w.compose(l, room, ideal, " ")
 }
 
@@ -291,7 +297,7 @@ func (w *writer) compose(l policy.Limit, room, ideal int, space string) string {
 	t.room -= end
 	t.open()
 	t.room += end
-	t.say(w.order(), ideal, end)
+	t.say(w.order(l.Channel), ideal, end)
 	t.close()
 	return strings.Join(w.withTerms(t.list, l, room, space), space)
 }

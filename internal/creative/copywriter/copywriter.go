@@ -51,6 +51,10 @@ type writer struct {
 	idea    idea
 	// others are the facts that the other variants lead with.
 	others mask
+	// chosen are the facts that the variant says where room is short.
+	chosen mask
+	// trade are the words of the brief, once they were asked for.
+	trade []string
 	// skipped are the reasons why channels are left out.
 	skipped []string
 }
@@ -80,6 +84,7 @@ func (*Writer) Write(ctx context.Context, b *creative.Brief) (*creative.Result, 
 		for _, other := range ideas[:min(len(ideas), b.Variants)] {
 			w.others |= other.lead &^ idea.lead
 		}
+		w.chosen = w.choose()
 		draft, why := w.draft()
 		if why == "" {
 			made := map[string]grams{}

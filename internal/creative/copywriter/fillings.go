@@ -1,6 +1,7 @@
 package copywriter
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -44,7 +45,12 @@ func (m *material) addWhen(text string, fact mask) {
 		return
 	}
 	if rest, ok := m.lang.cut("when_start", text); ok {
-		m.add(copybank.WhenOn, m.lang.with("when_start_on", rest), fact)
+		// "Starts in January" has its preposition.
+		if on := m.lang.with("when_start_on", rest); !m.lang.starts("when_as_is", rest) {
+			rest = on
+		}
+		m.add(copybank.WhenOn, m.inner(rest), fact)
+		m.begins = true
 		return
 	}
 	if m.lang.starts("when_as_is", text) {
@@ -90,12 +96,23 @@ func (m *material) addPlace(text string, fact mask) {
 	case m.english && (isAddress || m.lang.has("venues", text)):
 		m.add(copybank.PlaceIn, m.lang.with("place_at", text), fact)
 	case m.lang.starts("place_not", text):
-	case !isAddress && unicode.IsUpper(first) && !strings.Contains(text, "(") && isShort(town, 3):
+	case !isAddress && unicode.IsUpper(first) && !strings.Contains(text, "(") && (isShort(town, 3) || isNames(town, m.lang)):
 		if short != "" {
 			short = m.lang.with("place_in", short)
 		}
 		m.fill[copybank.PlaceIn] = append(m.fill[copybank.PlaceIn], filling{text: m.lang.with("place_in", text), short: short, fact: fact})
 	}
+}
+
+// isNames reports several names: "Marlow and Bourne End".
+func isNames(text string, l *language) bool {
+	list := strings.Fields(text)
+	for _, word := range list {
+		if first, _ := utf8.DecodeRuneInString(word); !unicode.IsUpper(first) && !l.has("and_words", word) && word != "&" {
+			return false
+		}
+	}
+	return len(list) <= 6
 }
 
 func (m *material) addAudience(text string, fact mask) {
@@ -126,12 +143,58 @@ func (m *material) addBenefit(text string, fact mask) {
 	if !ok {
 		return
 	}
+	switch first, _, _ := strings.Cut(strings.ToLower(text), " "); {
+	case slot == copybank.BenefitNP && slices.Contains([]string{"open", "closed", "live", "ready", "available"}, first):
+		slot = copybank.BenefitIs
+	case slot == copybank.BenefitNP && m.lang.has("distances", text):
+		return // "Eight minutes' walk" is nothing that one gets.
+	}
 	if slot == copybank.BenefitNP {
 		m.addThing(text, fact)
 		return
 	}
+	if slot == copybank.BenefitClause && (isRelative(text) || !m.isClause(text)) || slot == copybank.BenefitIs && isPassive(text) {
+		return
+	}
 	m.add(slot, m.inner(text), fact)
 }
+
+// isClause reports whether a subject and its verb are sure: in "same-day visits Monday
+// to Saturday", "visits" is no verb.
+func (m *material) isClause(text string) bool {
+	return m.lang.has("verbs_be", text) || m.lang.starts("subjects", text)
+}
+
+// isRelative reports a thing with a relative clause: "a van you can drive".
+func isRelative(text string) bool {
+	if _, article := cutArticle(text); article == "" || article == "our" {
+		return false
+	}
+	list := strings.Fields(strings.ToLower(text))
+	return slices.ContainsFunc(list[min(2, len(list)):], func(word string) bool {
+		return slices.Contains([]string{"you", "we", "they", "i", "that", "which", "who"}, word)
+	})
+}
+
+// isPassive reports a thing and what is done with it: in "fuel costs paid" it is not
+// the product that is paid.
+func isPassive(text string) bool {
+	list := strings.Fields(text)
+	for i, word := range list {
+		if i == 0 || !strings.HasSuffix(word, "ed") && !slices.Contains(passives, word) {
+			continue
+		}
+		before := list[i-1]
+		first, _ := utf8.DecodeRuneInString(before)
+		if unicode.IsLower(first) && !strings.HasSuffix(before, "ly") && words.ShapeOf(before) == words.NounPhrase {
+			return true
+		}
+	}
+	return false
+}
+
+// passives are participles that do not end in "ed".
+var passives = []string{"paid", "met", "lent", "held", "kept", "built", "done", "given", "sent", "taught"}
 
 // addThing adds a benefit that is a noun phrase. One that needs an article gets
 // it within sentences; one of which that is not known can only stand alone.

@@ -104,6 +104,10 @@ type query struct {
 	first bool
 	// needs are facts of which the line must have at least one.
 	needs mask
+	// all are facts that the line must have together.
+	all mask
+	// paired wants a price with the previous one.
+	paired bool
 	// never are facts that the line must not have.
 	never mask
 	// said are facts that must not be said again.
@@ -187,13 +191,16 @@ func saidOnce(t brief.Type) bool {
 
 // score rates a line for a place. It is not ok if the line cannot be used there.
 func (w *writer) score(l *line, q *query, role copybank.Role) (int, bool) {
-	if l.facts&q.never != 0 || q.needs != 0 && l.facts&q.needs == 0 || q.leads && l.facts&w.idea.lead == 0 || l.color && !q.color || l.stock && !q.stock {
+	if l.facts&q.never != 0 || l.facts&q.all != q.all || q.needs != 0 && l.facts&q.needs == 0 || q.leads && l.facts&w.idea.lead == 0 || l.color && !q.color || l.stock && !q.stock {
 		return 0, false
 	}
 	if q.told && !l.sentence && l.facts&w.m.told != 0 {
 		return 0, false
 	}
 	if l.facts&w.m.phones != 0 && (q.limit.Channel == "search" || q.limit.Channel == "display") {
+		return 0, false
+	}
+	if q.paired && w.m.have.Has(copybank.PriceWas) && l.facts&w.maskOf(brief.Price) != 0 && l.facts&w.maskOf(brief.PreviousPrice) == 0 {
 		return 0, false
 	}
 	score := 0
@@ -230,14 +237,16 @@ func (w *writer) score(l *line, q *query, role copybank.Role) (int, bool) {
 	if l.facts&w.idea.lead != 0 {
 		score += 14
 	}
-	if l.special {
+	if l.special && role == copybank.Sentence {
 		score += 8
 	}
 	if l.color && l.tone == w.tone {
 		score += 6
 	}
 	// Words that are not the brief's own make a line longer and no truer.
-	score -= l.fixed / 2
+	if role != copybank.Sentence {
+		score -= l.fixed / 2
+	}
 	if l.cut {
 		score -= 6
 	}
@@ -245,7 +254,13 @@ func (w *writer) score(l *line, q *query, role copybank.Role) (int, bool) {
 		// What is arranged keeps the order of the brief.
 		score -= 4 * bits.TrailingZeros64(uint64(l.facts))
 	}
-	score -= 10 * w.used[l.text]
+	switch role {
+	case copybank.Closing:
+	case copybank.Sentence:
+		score -= 12*w.used[l.text] + 8*w.used[l.id]
+	default:
+		score -= 10 * w.used[l.text]
+	}
 	return score + w.jitter(l, role), true
 }
 
@@ -294,6 +309,13 @@ func (w *writer) asOwn(l line, role copybank.Role) line {
 		}
 	case copybank.Body:
 		text = ""
+	case copybank.Sentence:
+		// A benefit or an offer that is a sentence is one here too.
+		if !w.isOwnSentence(&l) {
+			text = ""
+		} else if !endsSentence(text) {
+			text += "."
+		}
 	case copybank.Closing:
 		if l.angle != "action" {
 			text = ""
@@ -303,6 +325,24 @@ func (w *writer) asOwn(l line, role copybank.Role) line {
 	}
 	l.text = text
 	return l
+}
+
+// isOwnSentence reports whether words of the brief are a whole sentence.
+func (w *writer) isOwnSentence(l *line) bool {
+	if l.sentence {
+		return true
+	}
+	if !w.m.english || bits.OnesCount64(uint64(l.facts)) != 1 || l.cut {
+		return false
+	}
+	for _, slot := range []copybank.Slot{copybank.BenefitClause, copybank.BenefitDo, copybank.OfferDo} {
+		for _, f := range w.m.fill[slot] {
+			if f.fact == l.facts && strings.EqualFold(f.text, l.text) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func endsSentence(text string) bool {

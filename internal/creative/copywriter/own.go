@@ -66,10 +66,57 @@ func (m *material) addOwnLines(f brief.Fact, fact mask) {
 		l.facts |= m.within(f.Text)
 		l.sentence = true
 		m.told |= l.facts &^ fact
-	case brief.Brand, brief.PreviousPrice, brief.Deadline, brief.Place, brief.Audience, brief.Code, brief.Occasion, brief.Terms:
+	case brief.Deadline:
+		// "Early entry closes 28 February" says what ends.
+		if f.Confidence < brief.Labeled || m.lang == nil || m.fill[copybank.OfferUntil] != nil || m.fill[copybank.ActBy] != nil || !m.saysWhatEnds(f.Text) {
+			return
+		}
+		l.angle = "deal"
+	case brief.Brand, brief.PreviousPrice, brief.Place, brief.Audience, brief.Code, brief.Occasion, brief.Terms:
 		return
 	}
 	m.own = append(m.own, l)
+}
+
+// saysWhatEnds reports whether a deadline has words beyond its date.
+func (m *material) saysWhatEnds(text string) bool {
+	rest, _ := m.lang.cut("until_words", text)
+	found := atoms.Find(rest)
+	first, _, _ := strings.Cut(rest, " ")
+	return rest == text && len(found) > 0 && found[0].Start > 0 && !m.lang.has("weekdays", first) && !m.lang.has("dates", first)
+}
+
+// addPlain adds the sentence that names what a fact is. A previous price that is not
+// higher is no saving, and an action or a name needs none.
+func (m *material) addPlain(f brief.Fact, fact mask) {
+	if f.Confidence < brief.Sure || m.lang == nil {
+		return
+	}
+	name := "say_" + string(f.Type)
+	if f.Type == brief.Price && m.set.Kind == "hiring" {
+		name = "say_pay"
+	}
+	if f.Type == brief.Deadline && m.saysWhatEnds(f.Text) {
+		m.plain[fact] = m.atStart(f.Text) + "."
+		return
+	}
+	text := f.Text
+	switch f.Type {
+	case brief.Price:
+		// "The price is offers over £325,000" is no sentence.
+		if len(m.fill[copybank.Price]) == 0 && m.set.Kind != "hiring" {
+			name = "say_any_price"
+		}
+	case brief.PreviousPrice:
+		text, _ = m.lang.cut("was_words", text)
+	case brief.Deadline:
+		text, _ = m.lang.cut("until_words", text)
+	case brief.When:
+		text, _ = m.lang.cut("when_start", text)
+	}
+	if sentence := m.lang.with(name, strings.TrimSuffix(text, ".")); sentence != "" {
+		m.plain[fact] = sentence
+	}
 }
 
 // addShortLine adds a shorter form of a long line.
@@ -95,6 +142,19 @@ func (m *material) addOwnDates() {
 			l.text, l.facts = l.text+" "+dates[0].text, l.facts|dates[0].fact
 			m.own = append(m.own, l)
 		}
+	}
+}
+
+// addCall adds the line that asks for a call, if that is the action.
+func (m *material) addCall() {
+	action, acts := first(m.facts, brief.CallToAction)
+	contact, known := first(m.facts, brief.Contact)
+	if !acts || !known || m.lang == nil || !atoms.HasPhone(contact.Text) || !strings.EqualFold(action.Text, m.lang.with("action_call_now", "")) {
+		return
+	}
+	if text := m.lang.with("call", contact.Text); text != "" && isContact(contact.Text) {
+		m.calls = true
+		m.own = append(m.own, line{text: text, facts: m.masks[brief.CallToAction] | m.masks[brief.Contact], angle: "action", own: true})
 	}
 }
 

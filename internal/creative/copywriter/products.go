@@ -42,6 +42,9 @@ func (m *material) addProduct(text string, fact mask) {
 	if !isShort(text, 9) {
 		return
 	}
+	if m.wanted || m.set.Kind == "hiring" && m.set.KindConfidence >= brief.SureKind {
+		m.addPeople(text, fact)
+	}
 	short := m.withoutBrand(text)
 	if short == "" {
 		short = m.shortOf(text)
@@ -81,6 +84,45 @@ func (m *material) addProduct(text string, fact mask) {
 		m.add(copybank.ProductName, text, fact)
 	case words.NoNumber:
 	}
+}
+
+// isWanted reports an appeal for people and not for money: its product are people, or
+// the word for those who help.
+func isWanted(set *brief.Understood, l *language) bool {
+	if set.Kind != "appeal" || set.KindConfidence < brief.SureKind || l == nil {
+		return false
+	}
+	product, ok := set.First(brief.Product, brief.Sure)
+	if !ok || asksForMoney(set) {
+		return false
+	}
+	bare, _ := cutArticle(product.Text)
+	return strings.HasPrefix(strings.ToLower(set.Language), "en") && words.ArePeople(bare) || l.has("helpers", bare)
+}
+
+// asksForMoney reports a brief with an amount that people can give.
+func asksForMoney(set *brief.Understood) bool {
+	for _, t := range []brief.Type{brief.Price, brief.Offer, brief.Product, brief.Sentence} {
+		for _, f := range set.All(t, 0) {
+			if hasMoney(f.Text) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// addPeople adds those whom a job ad or an appeal looks for.
+func (m *material) addPeople(text string, fact mask) {
+	one := filling{text: text, fact: fact}
+	if m.english {
+		bare, article := cutArticle(text)
+		one.text = m.inner(bare)
+		if words.NumberOf(bare) == words.One || article == "a" {
+			one.within = words.Article(bare) + " " + one.text
+		}
+	}
+	m.fill[copybank.People] = append(m.fill[copybank.People], one)
 }
 
 // isSaid reports a product that is a sentence: "we come to your house and wash your
@@ -130,6 +172,12 @@ func (m *material) addOffer(text string, fact mask) {
 	}
 	text = m.inner(text)
 	first, _, _ := strings.Cut(strings.ToLower(text), " ")
+	if first == "no" || first == "zero" || isNamedPrice(m.lang, text) {
+		if first == "no" && m.lang.has("costs", text) {
+			m.add(copybank.OfferDo, "pay "+text, fact)
+		}
+		return
+	}
 	switch rest, got := m.lang.cut("get_words", text); {
 	case got:
 		m.add(copybank.OfferDo, text, fact)
@@ -154,6 +202,20 @@ func (m *material) addOffer(text string, fact mask) {
 		case words.Unknown, words.Predicate, words.Attribute, words.Clause:
 		}
 	}
+}
+
+// isNamedPrice reports an offer that is a thing and its price: "first session £30".
+func isNamedPrice(l *language, text string) bool {
+	found := atoms.Find(text)
+	if len(found) == 0 || startsWithGift(l, text) || l.starts("get_words", text) {
+		return false
+	}
+	last := found[len(found)-1]
+	before := strings.Fields(text[:last.Start])
+	if last.Kind != atoms.Money || last.End != len(text) || len(before) == 0 {
+		return false
+	}
+	return words.ShapeOf(text) != words.Imperative && !l.has("from_words", before[len(before)-1]) && !l.has("over_words", before[len(before)-1])
 }
 
 // startsWithGift reports whether an offer begins with an amount or a word such as

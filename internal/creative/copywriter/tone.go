@@ -160,8 +160,16 @@ func actionText(set *brief.Understood, asked string) string {
 	if set.KindConfidence >= brief.SureKind {
 		action = of("action_of_" + string(set.Kind))
 	}
+	switch {
+	case isWanted(set, l):
+		return of("action_of_wanted")
+	case set.Kind == "appeal" && action != "" && !asksForMoney(set) && !slices.ContainsFunc(set.Facts, func(f brief.Fact) bool { return l.has("gifts", f.Text) }):
+		// Not every appeal is for money.
+		action = of("action_of_help")
+	}
 	contact, _ := set.First(brief.Contact, 0)
-	if call := of("action_call_now"); call != "" && atoms.HasPhone(contact.Text) && (action == "" || action == of("action_learn_more") || action == of("action_contact_us")) {
+	online := slices.Contains([]brief.Kind{"product", "fashion", "software", "hiring", "course", "appeal", "media"}, set.Kind) && action != ""
+	if call := of("action_call_now"); call != "" && atoms.HasPhone(contact.Text) && !online {
 		return call
 	}
 	if action == "" || action == of("action_learn_more") {
@@ -169,7 +177,10 @@ func actionText(set *brief.Understood, asked string) string {
 		if set.KindConfidence >= brief.SureKind {
 			kind = set.Kind
 		}
-		for _, with := range []brief.Type{brief.Code, brief.Place, brief.When, brief.Price} {
+		if _, coded := set.First(brief.Code, brief.Sure); coded {
+			return of("action_shop_now") // A code is for an order.
+		}
+		for _, with := range []brief.Type{brief.Place, brief.When, brief.Price} {
 			if _, known := set.First(with, brief.Sure); known {
 				if text := of("action_with_" + string(with) + "_of_" + string(kind)); text != "" {
 					return text
