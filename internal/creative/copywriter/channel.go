@@ -39,19 +39,34 @@ func (w *writer) addTerms(channel string, c *policy.Copy) {
 			continue
 		}
 		texts := slices.Clone(c.Descriptions)
-		for _, f := range w.m.set.All(brief.Terms, 0) {
-			text := sentenceCase(bare(f.Text)) + "."
-			if l.Length(text) > l.Hard || w.gate.bans(text) || atoms.HasPhone(text) {
-				continue
-			}
-			if len(texts) == l.MaxItems {
-				texts = texts[:len(texts)-1]
-			}
-			texts = append(texts, text)
-			break
+		terms := w.termsThatFit(l)
+		if over := len(texts) + len(terms) - l.MaxItems; over > 0 {
+			texts = texts[:max(1, len(texts)-over)]
 		}
+		texts = append(texts, terms...)
 		c.SetTexts(l.Field, texts)
 	}
+}
+
+// mostTerms is how many short texts are for conditions.
+const mostTerms = 2
+
+// termsThatFit returns the conditions as short texts, a sentence in each or several.
+func (w *writer) termsThatFit(l policy.Limit) (list []string) {
+	for _, f := range w.m.set.All(brief.Terms, 0) {
+		for sentence := range strings.SplitSeq(bare(f.Text), ". ") {
+			text := sentenceCase(bare(sentence)) + "."
+			if l.Length(text) > l.Hard || !isSayable(text) || w.gate.bans(text) || atoms.HasPhone(text) {
+				continue
+			}
+			if n := len(list); n > 0 && l.Length(list[n-1]+" "+text) <= l.Hard {
+				list[n-1] += " " + text
+			} else if n < mostTerms {
+				list = append(list, text)
+			}
+		}
+	}
+	return list
 }
 
 func (w *writer) field(l policy.Limit, c *policy.Copy) []string {

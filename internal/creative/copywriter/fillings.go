@@ -46,8 +46,12 @@ func (m *material) addWhen(text string, fact mask) {
 	}
 	if rest, ok := m.lang.cut("when_start", text); ok {
 		// "Starts in January" has its preposition.
-		if on := m.lang.with("when_start_on", rest); !m.lang.starts("when_as_is", rest) {
-			rest = on
+		switch {
+		case m.lang.starts("when_as_is", rest):
+		case m.set.Kind == "hiring":
+			rest = m.lang.onDate("when_day", "when_date", rest)
+		default:
+			rest = m.lang.with("when_start_on", rest)
 		}
 		m.add(copybank.WhenOn, m.inner(rest), fact)
 		m.begins = true

@@ -62,6 +62,8 @@ type material struct {
 	plain map[mask]string
 	// wanted says that the product are people whom an appeal looks for.
 	wanted bool
+	// oddPrice says that words after the price are no unit: "£189 full service".
+	oddPrice bool
 	// begins says that the date is that of a start, which its words leave out.
 	begins bool
 	// calls says that the action is to call the number of the brief.
@@ -346,6 +348,7 @@ func (m *material) addPrice(f brief.Fact, fact mask) {
 	unit := strings.TrimSpace(rest[found[0].End:])
 	if unit != "" && !m.lang.starts("unit_words", unit) {
 		// What it is for is not known as a unit, so that no preposition fits.
+		m.oddPrice = !m.lang.starts("more_words", unit)
 		if f.Confidence >= brief.Labeled {
 			m.add(copybank.Price, text, fact)
 		}

@@ -104,7 +104,7 @@ func (m *material) addPlain(f brief.Fact, fact mask) {
 	switch f.Type {
 	case brief.Price:
 		// "The price is offers over £325,000" is no sentence.
-		if len(m.fill[copybank.Price]) == 0 && m.set.Kind != "hiring" {
+		if (len(m.fill[copybank.Price]) == 0 || m.oddPrice) && m.set.Kind != "hiring" {
 			name = "say_any_price"
 		}
 	case brief.PreviousPrice:

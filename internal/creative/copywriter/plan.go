@@ -302,8 +302,8 @@ func (t *text) sayPlain(fact mask) bool {
 	if fact&w.m.actBy != 0 && w.m.generic == 0 {
 		return true // The action says until when.
 	}
-	if fact&w.maskOf(brief.PreviousPrice) != 0 && !w.m.have.Has(copybank.PriceWas) {
-		return true // What is not reduced is no saving, and says nothing.
+	if fact&w.maskOf(brief.PreviousPrice) != 0 && (!w.m.have.Has(copybank.PriceWas) || t.said&w.maskOf(brief.Price) == 0) {
+		return true // What is not reduced is no saving, and a price before comes after the price.
 	}
 	// A date says nothing before the offer is said.
 	if deal := w.maskOf(brief.Offer) | w.maskOf(brief.PreviousPrice); fact&(w.maskOf(brief.Deadline)|w.maskOf(brief.Code))&^w.m.actBy != 0 && deal != 0 && t.said&deal == 0 {

@@ -57,7 +57,9 @@ func (m *material) addProduct(text string, fact mask) {
 		return
 	}
 	bare, article := cutArticle(text)
-	number := words.NumberOf(bare)
+	// What is in brackets says nothing about the number.
+	noun, _, _ := strings.Cut(bare, " (")
+	number := words.NumberOf(noun)
 	if article == "a" && number != words.Plural {
 		number = words.One
 	}

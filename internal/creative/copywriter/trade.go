@@ -20,6 +20,9 @@ func (w *writer) isWitnessed(p *copybank.Pattern) bool {
 	if w.m.wanted && p.Needs.Has(copybank.Brand) && (p.Needs.Has(copybank.Product) || p.Needs.Has(copybank.ProductPlural)) && p.Role != copybank.Headline {
 		return false
 	}
+	if w.m.oddPrice && p.Role == copybank.Sentence && p.Needs.Has(copybank.Price) {
+		return false
+	}
 	if len(p.Kinds) == 0 || p.Role == copybank.Sentence {
 		return true
 	}
