@@ -211,6 +211,9 @@ const longSubject = 60
 
 // subject says the fact that the variant leads with, with the product if both fit.
 func (w *writer) subject(l policy.Limit) []string {
+	if found, ok := w.arranged(l, longSubject, nil); ok {
+		return []string{found.text}
+	}
 	q := query{roles: []copybank.Role{copybank.Subject, copybank.Headline}, limit: l, room: l.Soft, leads: true, needs: w.maskOf(brief.Product), never: w.maskOf(brief.CallToAction), color: w.colorful(l.Channel)}
 	for _, try := range []func(){func() {}, func() { q.room = longSubject }, func() { q.room, q.needs = l.Soft, 0 }, func() { q.leads = false }, func() { q.again, q.stock, q.never = true, true, 0 }, func() { q.room = l.Hard }, func() { q.roles = append(q.roles, copybank.Description) }} {
 		try()
@@ -320,7 +323,11 @@ func (w *writer) compose(l policy.Limit, room, ideal int, space string) string {
 // withTerms adds the conditions of an offer where they fit.
 func (w *writer) withTerms(list []string, l policy.Limit, room int, space string) []string {
 	for _, f := range w.m.set.All(brief.Terms, 0) {
-		text := sentenceCase(bare(f.Text)) + "."
+		sentences := strings.Split(bare(f.Text), ". ")
+		for i, one := range sentences {
+			sentences[i] = sentenceCase(one)
+		}
+		text := strings.Join(sentences, ". ") + "."
 		if more := append(slices.Clone(list), text); l.Length(strings.Join(more, space)) <= termsRoom(l, room) && !w.gate.bans(text) {
 			list = more
 		}

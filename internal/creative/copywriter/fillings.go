@@ -70,7 +70,7 @@ func (m *material) addWhen(text string, fact mask) {
 	case m.lang.has("weekdays", first), len(found) > 0 && found[0].Start == 0 && found[0].Kind == atoms.Date:
 		m.add(copybank.When, text, fact)
 		m.add(copybank.WhenOn, m.lang.onDate("when_day", "when_date", text), fact)
-	case len(found) > 0 && found[0].Start == 0 && found[0].Kind == atoms.Number:
+	case len(found) > 0 && found[0].Start == 0 && found[0].Kind == atoms.Number && !m.lang.has("weekdays", strings.ReplaceAll(text, "days", "day")):
 		m.add(copybank.When, text, fact)
 		m.add(copybank.WhenOn, m.lang.with("when_time", text), fact)
 	}
@@ -149,6 +149,9 @@ func (m *material) addBenefit(text string, fact mask) {
 	}
 	switch first, _, _ := strings.Cut(strings.ToLower(text), " "); {
 	case slot == copybank.BenefitNP && slices.Contains([]string{"open", "closed", "live", "ready", "available"}, first):
+		if !slices.Contains([]brief.Kind{"service", "fitness"}, m.set.Kind) {
+			return // It is not the product that is open.
+		}
 		slot = copybank.BenefitIs
 	case slot == copybank.BenefitNP && m.lang.has("distances", text):
 		return // "Eight minutes' walk" is nothing that one gets.
@@ -210,6 +213,11 @@ func (m *material) addThing(text string, fact mask) {
 	// What is not there stands alone: "count on no tools needed" is nonsense.
 	for _, word := range []string{"no", "zero", "without", "not"} {
 		if startsWithWords(text, word) {
+			return
+		}
+	}
+	for _, word := range []string{"included", "needed", "required"} {
+		if strings.HasSuffix(text, " "+word) {
 			return
 		}
 	}

@@ -116,6 +116,8 @@ type query struct {
 	again bool
 	// taken are the lines before this one.
 	taken []string
+	// ids are the patterns that the text has.
+	ids []string
 	// whole asks for a line that ends as a sentence.
 	whole bool
 	// color allows a line with a voice of its own.
@@ -202,6 +204,12 @@ func (w *writer) score(l *line, q *query, role copybank.Role) (int, bool) {
 	}
 	if q.paired && w.m.have.Has(copybank.PriceWas) && l.facts&w.maskOf(brief.Price) != 0 && l.facts&w.maskOf(brief.PreviousPrice) == 0 {
 		return 0, false
+	}
+	if role == copybank.Sentence && (l.facts&q.said&w.maskOf(brief.Product) != 0 || l.id != "" && slices.Contains(q.ids, l.id)) {
+		return 0, false // A text names the thing in one sentence, and says nothing in the same words twice.
+	}
+	if role == copybank.Sentence && l.angle == "intro" && q.limit.Hard < leastForPlace && len(w.m.fill[copybank.People]) == 0 {
+		return 0, false // "We offer mugs." wastes a short text.
 	}
 	score := 0
 	// "Ends Sunday" and "Use code TEN" say nothing before the offer is said.

@@ -123,7 +123,7 @@ func (l *language) isDate(text string) bool {
 			return true
 		}
 	}
-	return l.has("weekdays", text) || l.has("dates", text)
+	return shortDate.MatchString(text) || l.has("weekdays", text) || l.has("dates", text)
 }
 
 // onDate puts a date into the form for weekdays or for other dates.

@@ -139,7 +139,8 @@ func (m *material) filled(p *copybank.Pattern, turn int, short bool) (line, bool
 		}
 		b.WriteString(text)
 	}
-	l.text = b.String()
+	// A date such as "30.09." ends its sentence.
+	l.text = strings.ReplaceAll(b.String(), "..", ".")
 	l.stock = p.Role != copybank.Sentence && p.Needs&^stockSlots == 0 && (l.color || (l.fixed > mostFixed || !p.Parts[0].IsSlot) && p.Role != copybank.Closing && !slices.Contains(p.Kinds, "hiring"))
 	return l, true
 }

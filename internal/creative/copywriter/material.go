@@ -84,6 +84,7 @@ func newMaterial(set *brief.Understood, brand, action string) *material {
 		m.facts = append(slices.Clip(m.facts), brief.Fact{Type: brief.CallToAction, Text: action, Confidence: brief.Given})
 	}
 	m.masks = map[brief.Type]mask{}
+	m.freeContacts()
 	for i, f := range m.facts {
 		m.masks[f.Type] |= mask(1) << i
 		f.Text = bare(strings.TrimRight(policy.Clean(f.Text, false), " …"))
@@ -130,6 +131,16 @@ func newMaterial(set *brief.Understood, brand, action string) *material {
 	}
 	m.shareFillings()
 	return m
+}
+
+// freeContacts makes a reason of a contact that is none: "no booking, just come".
+func (m *material) freeContacts() {
+	m.facts = slices.Clone(m.facts)
+	for i, f := range m.facts {
+		if f.Type == brief.Contact && f.Confidence >= brief.Labeled && !isContact(f.Text) {
+			m.facts[i].Type = brief.Benefit
+		}
+	}
 }
 
 // isReduced reports whether a price is lower than the previous one, as far as both

@@ -89,7 +89,17 @@ func (m *material) saysWhatEnds(text string) bool {
 // addPlain adds the sentence that names what a fact is. A previous price that is not
 // higher is no saving, and an action or a name needs none.
 func (m *material) addPlain(f brief.Fact, fact mask) {
-	if f.Confidence < brief.Sure || m.lang == nil {
+	if f.Confidence < brief.Sure {
+		return
+	}
+	if m.lang == nil {
+		// What is arranged has no words for what a fact is.
+		if f.Confidence == brief.Given && slices.Contains([]brief.Type{brief.Price, brief.Deadline, brief.When, brief.Place}, f.Type) {
+			m.plain[fact] = sentenceCase(f.Text) + "."
+			if product, ok := first(m.facts, brief.Product); ok && f.Type == brief.Price {
+				m.plain[fact] = sentenceCase(product.Text) + ": " + f.Text + "."
+			}
+		}
 		return
 	}
 	name := "say_" + string(f.Type)
@@ -145,15 +155,22 @@ func (m *material) addOwnDates() {
 	}
 }
 
-// addCall adds the line that asks for a call, if that is the action.
+// addCall adds the line that asks for a call, or for what the contact says: "text 480
+// 555 0119", if the brief asks for no other action.
 func (m *material) addCall() {
 	action, acts := first(m.facts, brief.CallToAction)
 	contact, known := first(m.facts, brief.Contact)
-	if !acts || !known || m.lang == nil || !atoms.HasPhone(contact.Text) || !strings.EqualFold(action.Text, m.lang.with("action_call_now", "")) {
+	if !acts || !known || m.lang == nil || !isContact(contact.Text) {
 		return
 	}
-	if text := m.lang.with("call", contact.Text); text != "" && isContact(contact.Text) {
-		m.calls = true
+	text := ""
+	switch phone := atoms.HasPhone(contact.Text); {
+	case m.lang.starts("contact_verbs", contact.Text) && (strings.EqualFold(action.Text, m.lang.with("action_call_now", "")) || m.generic != 0):
+		text, m.calls = contact.Text, true
+	case phone && strings.EqualFold(action.Text, m.lang.with("action_call_now", "")):
+		text, m.calls = m.lang.with("call", contact.Text), true
+	}
+	if text != "" {
 		m.own = append(m.own, line{text: text, facts: m.masks[brief.CallToAction] | m.masks[brief.Contact], angle: "action", own: true})
 	}
 }

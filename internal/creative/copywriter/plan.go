@@ -62,6 +62,7 @@ type text struct {
 	space string
 	list  []string
 	said  mask
+	ids   []string
 	// taken are lines of other texts that must not come again.
 	taken []string
 	// strict says that a fact waits for a text in which its whole sentence fits.
@@ -81,7 +82,19 @@ func (t *text) length(more string) int {
 func (t *text) String() string { return strings.Join(t.list, t.space) }
 
 func (t *text) add(l *line) {
+	if n := len(t.list); n > 0 && joinsAtoms(t.list[n-1], l.text) {
+		return
+	}
+	t.ids = append(t.ids, l.id)
 	t.list, t.said, t.colored = append(t.list, l.text), t.said|l.facts, t.colored || l.color
+}
+
+// joinsAtoms reports whether the end of a sentence and the beginning of the next one
+// would read as one date: "in October. 2–5 players".
+func joinsAtoms(before, after string) bool {
+	tail := before[max(0, strings.LastIndexByte(before, ' ')+1):]
+	head, _, _ := strings.Cut(after, " ")
+	return slices.ContainsFunc(atoms.Find(tail+" "+head), func(a atoms.Atom) bool { return a.Start < len(tail) && a.End > len(tail)+1 })
 }
 
 // query is a query for the next sentence.
@@ -90,7 +103,7 @@ func (t *text) query(roles ...copybank.Role) query {
 	if len(t.list) > 0 {
 		left = t.room - t.length("")
 	}
-	q := query{roles: roles, limit: t.limit, room: left, said: t.said, taken: slices.Concat(t.taken, t.list), never: t.w.action(), whole: true}
+	q := query{roles: roles, limit: t.limit, room: left, said: t.said, taken: slices.Concat(t.taken, t.list), never: t.w.action(), whole: true, ids: t.ids}
 	if t.limit.Field == "long_headline" {
 		q.never |= t.w.m.phones
 	}
@@ -105,7 +118,7 @@ func (t *text) open() {
 	if _, sure := w.m.set.First(brief.Product, brief.Sure); !sure && w.bank != nil && t.start() {
 		return
 	}
-	if t.openWithSentence(product) {
+	if w.bank == nil && t.openArranged() || t.openWithSentence(product) {
 		return
 	}
 	base := t.query(copybank.Opening, copybank.Description, copybank.Body)
@@ -175,6 +188,9 @@ func (t *text) openWithSentence(product mask) bool {
 			}
 			*t = before
 		}
+	}
+	if t.limit.Field == "long_headline" {
+		return false // A headline is no place for "We offer mugs."
 	}
 	return one(product, w.others, true) || one(product, 0, true)
 }
@@ -333,9 +349,13 @@ func (t *text) sayBenefits(first mask) bool {
 	w := t.w
 	var items []item
 	var facts mask
+	most := mostListed
+	if t.strict {
+		most-- // The next text has something to say too.
+	}
 	room := t.query().room
 	for _, fact := range w.order(t.limit.Channel) {
-		if len(items) == 0 && fact != first || fact&t.said != 0 || len(items) == mostListed {
+		if len(items) == 0 && fact != first || fact&t.said != 0 || len(items) == most {
 			continue
 		}
 		one := w.m.listed[fact]
@@ -421,8 +441,12 @@ func (m *material) listable(f brief.Fact) (one item) {
 	return one
 }
 
-// close ends a text with the action.
+// close ends a text with the action, unless a sentence before asks for it: "Join us in
+// Leeds."
 func (t *text) close() {
+	if f, ok := first(t.w.m.facts, brief.CallToAction); ok && f.Start == nil && slices.ContainsFunc(t.list, func(s string) bool { return startsWithWords(s, f.Text) }) {
+		return
+	}
 	q := t.w.closing(t)
 	if l, ok := t.w.pick(q); ok {
 		t.add(&l)

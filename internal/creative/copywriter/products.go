@@ -50,7 +50,7 @@ func (m *material) addProduct(text string, fact mask) {
 		short = m.shortOf(text)
 	}
 	if !m.english {
-		m.fill[copybank.Product] = append(m.fill[copybank.Product], filling{text: text, short: short, fact: fact})
+		m.fill[copybank.Product] = append(m.fill[copybank.Product], filling{text: text, within: m.withinSentence(text), short: short, fact: fact})
 		return
 	}
 	if isSaid(text) {
@@ -86,6 +86,25 @@ func (m *material) addProduct(text string, fact mask) {
 		m.add(copybank.ProductName, text, fact)
 	case words.NoNumber:
 	}
+}
+
+// withinSentence returns a product as it is written within a sentence of a language
+// that begins nouns small, empty if it is the same or has a name.
+func (m *material) withinSentence(text string) string {
+	first, size := utf8.DecodeRuneInString(text)
+	rest := text[size:]
+	if m.lang == nil || !unicode.IsUpper(first) || !strings.Contains(rest, " ") || strings.HasPrefix(strings.ToLower(m.set.Language), "de") {
+		return ""
+	}
+	if strings.ContainsFunc(rest, func(r rune) bool { return unicode.IsUpper(r) || unicode.IsDigit(r) }) {
+		return ""
+	}
+	for _, f := range m.facts {
+		if f.Type == brief.Brand && strings.HasPrefix(f.Text, strings.Fields(text)[0]) {
+			return ""
+		}
+	}
+	return string(unicode.ToLower(first)) + rest
 }
 
 // isWanted reports an appeal for people and not for money: its product are people, or
@@ -193,7 +212,7 @@ func (m *material) addOffer(text string, fact mask) {
 		if saved, ok := saving(text); ok {
 			m.add(copybank.OfferDo, saved, fact)
 		} else if first != "half" {
-			m.add(copybank.OfferDo, "get "+text, fact)
+			m.add(copybank.OfferDo, "get "+withGiftArticle(text), fact)
 		}
 	default:
 		switch words.ShapeOf(text) {
@@ -204,6 +223,17 @@ func (m *material) addOffer(text string, fact mask) {
 		case words.Unknown, words.Predicate, words.Attribute, words.Clause:
 		}
 	}
+}
+
+// withGiftArticle writes a single gift with its article: "a free child seat", "a 15%
+// launch discount".
+func withGiftArticle(text string) string {
+	first, rest, _ := strings.Cut(text, " ")
+	noun, _, _ := strings.Cut(rest, " worth ")
+	if first != "free" && !strings.HasSuffix(first, "%") || startsWithWords(rest, "off") || words.NumberOf(noun) != words.One {
+		return text
+	}
+	return words.Article(text) + " " + text
 }
 
 // isNamedPrice reports an offer that is a thing and its price: "first session £30".
