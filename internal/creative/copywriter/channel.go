@@ -118,7 +118,7 @@ func (w *writer) factsOf(texts []string) (said mask, known bool) {
 		}
 	}
 	for _, l := range w.m.own {
-		if slices.ContainsFunc(texts, func(t string) bool { return strings.HasPrefix(t, sentenceCase(l.text)) }) {
+		if slices.ContainsFunc(texts, func(t string) bool { return strings.HasPrefix(t, w.m.atStart(l.text)) }) {
 			said |= l.facts
 			known = true
 		}
@@ -174,14 +174,20 @@ func (w *writer) headlines(l policy.Limit) []string {
 // atLeast fills a list up to what the channel needs with the plainest lines:
 // the product, the advertiser, the action.
 func (w *writer) atLeast(list []string, l policy.Limit) []string {
-	for _, t := range []brief.Type{brief.Product, brief.Brand, brief.CallToAction, brief.Offer, brief.Benefit, brief.Place} {
+	for _, t := range []brief.Type{brief.Product, brief.Brand, brief.CallToAction, brief.Offer, brief.Benefit, brief.Place, brief.Price} {
 		for i := range w.m.facts {
-			f := &w.m.facts[i]
-			text := sentenceCase(bare(f.Text))
 			if len(list) >= max(l.MinItems, 1) {
 				return list
 			}
-			if f.Type == t && l.Length(text) <= l.Hard && !slices.Contains(list, text) && !atoms.HasPhone(text) && !w.gate.bans(text) {
+			f := &w.m.facts[i]
+			if f.Type != t {
+				continue
+			}
+			text := w.m.atStart(bare(f.Text))
+			if t == brief.Price && w.m.lang != nil {
+				text = bare(w.m.lang.with("say_any_price", f.Text))
+			}
+			if l.Length(text) <= l.Hard && !slices.Contains(list, text) && !atoms.HasPhone(text) && !w.gate.bans(text) {
 				list = append(list, text)
 			}
 		}

@@ -14,6 +14,17 @@ import (
 
 func (m *material) addDeadline(f brief.Fact, fact mask) {
 	date, cut := m.lang.cut("until_words", f.Text)
+	if m.lang.starts("before_words", f.Text) && isShort(f.Text, 7) && m.lang.isDate(f.Text) {
+		// The day before which an offer ends is not its last day.
+		_, offer := m.set.First(brief.Offer, brief.Sure)
+		_, was := m.set.First(brief.PreviousPrice, brief.Sure)
+		slot := copybank.ActBy
+		if f.Scope != brief.CallToAction && (offer || was) {
+			slot = copybank.OfferUntil
+		}
+		m.add(slot, m.innerAction(f.Text), fact)
+		return
+	}
 	if !cut {
 		// "enrol by 7 January" begins with what people must do until then.
 		if at := m.lang.indexOf("until_short", date); at > 0 {
@@ -221,6 +232,9 @@ func (m *material) addThing(text string, fact mask) {
 			return
 		}
 	}
+	if m.lang.has("not_got", text) {
+		return // "Gloves provided" is a sentence without its verb.
+	}
 	within := ""
 	if !words.IsThing(text) {
 		return
@@ -230,6 +244,8 @@ func (m *material) addThing(text string, fact mask) {
 			return
 		}
 		within = words.Article(text) + " " + text
+	} else if number, noun, _ := strings.Cut(text, " "); strings.ContainsFunc(number, unicode.IsDigit) && strings.Contains(number, "-") && words.NumberOf(noun) == words.One {
+		within = words.Article(text) + " " + text // "a 20-year guarantee"
 	}
 	m.fill[copybank.BenefitNP] = append(m.fill[copybank.BenefitNP], filling{text: text, within: within, fact: fact})
 }

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 	"slices"
 	"strings"
+	"unicode"
 
 	"fanfare/internal/creative/atoms"
 	"fanfare/internal/creative/brief"
@@ -91,6 +92,9 @@ func (t *text) sheet() string {
 	for _, one := range []brief.Type{brief.When, brief.Place, brief.Price, brief.Deadline} {
 		fact := w.maskOf(one)
 		f, ok := first(w.m.facts, one)
+		if one == brief.Price && !strings.ContainsFunc(f.Text, unicode.IsDigit) || strings.Contains(f.Text, "%") {
+			continue
+		}
 		if !ok || fact&said != 0 || f.Confidence < brief.Sure || f.Text == "" || w.gate.bans(f.Text) {
 			continue
 		}
@@ -108,7 +112,9 @@ func (t *text) sheet() string {
 			if w.m.saysWhatEnds(text) || w.m.actBy == 0 && w.maskOf(brief.Offer) != 0 && t.said&w.maskOf(brief.Offer) == 0 {
 				continue
 			}
-			text, _ = w.m.lang.cut("until_words", text)
+			if !w.m.lang.starts("before_words", text) {
+				text, _ = w.m.lang.cut("until_words", text)
+			}
 		case brief.When:
 			text, _ = w.m.lang.cut("when_start", text)
 		}

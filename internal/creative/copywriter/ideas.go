@@ -89,7 +89,7 @@ func (w *writer) alike(list []idea) []idea {
 // weights are how much a line gains from a fact of a type that was not said yet.
 var weights = map[brief.Type]int{
 	brief.Offer: 12, brief.Price: 9, brief.PreviousPrice: 8, brief.Deadline: 6, brief.Code: 5, brief.Occasion: 4, brief.Proof: 6, brief.Benefit: 6,
-	brief.When: 5, brief.Place: 4, brief.Audience: 4, brief.Product: 4, brief.Brand: 2, brief.CallToAction: 2, brief.Contact: 2, brief.Sentence: 5, brief.Terms: 0,
+	brief.When: 5, brief.Place: 4, brief.Audience: 4, brief.Product: 4, brief.Brand: 2, brief.CallToAction: 2, brief.Contact: 5, brief.Sentence: 5, brief.Terms: 0,
 }
 
 // query is what a place in a copy wants of a line.
@@ -150,7 +150,7 @@ func (w *writer) peek(q query) (line, bool) {
 	top, found := 0, false
 	taken := make([][]string, len(q.taken))
 	for i, text := range q.taken {
-		taken[i] = meaningful(text)
+		taken[i] = w.meaningOf(text)
 	}
 	consider := func(l *line, role copybank.Role) {
 		score, ok := w.score(l, &q, role)
@@ -372,6 +372,17 @@ func tooAlike(x, y []string) bool {
 		}
 	}
 	return shared*100 > len(x)*74
+}
+
+// meaningOf returns the meaningful words of a text that was written. The same ones are
+// compared with many lines.
+func (w *writer) meaningOf(text string) []string {
+	list, known := w.meaning[text]
+	if !known {
+		list = meaningful(text)
+		w.meaning[text] = list
+	}
+	return list
 }
 
 // meaningful returns the words of a text without common ones.

@@ -180,6 +180,9 @@ var shortDate = regexp.MustCompile(`\b\d{1,2}\.\d{1,2}\.$`)
 // such as "31.12.".
 func bare(text string) string {
 	text = strings.TrimSpace(text)
+	if text == "" || !strings.ContainsRune(".,;!", rune(text[len(text)-1])) {
+		return text
+	}
 	found := atoms.Find(text)
 	if n := len(found); n > 0 && found[n-1].End == len(text) || shortDate.MatchString(text) {
 		return text

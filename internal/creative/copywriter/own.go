@@ -113,6 +113,10 @@ func (m *material) addPlain(f brief.Fact, fact mask) {
 	text := f.Text
 	switch f.Type {
 	case brief.Price:
+		if m.set.Kind == "finance" && strings.Contains(text, "%") && m.lang.with("rate_of", text) != "" {
+			name = "rate_of"
+			break
+		}
 		// "The price is offers over £325,000" is no sentence.
 		if (len(m.fill[copybank.Price]) == 0 || m.oddPrice) && m.set.Kind != "hiring" {
 			name = "say_any_price"
@@ -120,7 +124,9 @@ func (m *material) addPlain(f brief.Fact, fact mask) {
 	case brief.PreviousPrice:
 		text, _ = m.lang.cut("was_words", text)
 	case brief.Deadline:
-		text, _ = m.lang.cut("until_words", text)
+		if !m.lang.starts("before_words", text) {
+			text, _ = m.lang.cut("until_words", text)
+		}
 	case brief.When:
 		text, _ = m.lang.cut("when_start", text)
 	}

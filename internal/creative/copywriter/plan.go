@@ -94,6 +94,9 @@ func (t *text) add(l *line) {
 func joinsAtoms(before, after string) bool {
 	tail := before[max(0, strings.LastIndexByte(before, ' ')+1):]
 	head, _, _ := strings.Cut(after, " ")
+	if head == "" || head[0] < '0' || head[0] > '9' {
+		return false
+	}
 	return slices.ContainsFunc(atoms.Find(tail+" "+head), func(a atoms.Atom) bool { return a.Start < len(tail) && a.End > len(tail)+1 })
 }
 
@@ -448,6 +451,15 @@ func (t *text) close() {
 		return
 	}
 	q := t.w.closing(t)
+	if t.w.m.calls {
+		// A call needs its number, where numbers may be.
+		q.all = t.w.maskOf(brief.Contact)
+		if l, ok := t.w.pick(q); ok {
+			t.add(&l)
+			return
+		}
+		q.all = 0
+	}
 	if l, ok := t.w.pick(q); ok {
 		t.add(&l)
 	}

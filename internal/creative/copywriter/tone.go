@@ -261,7 +261,7 @@ func opens(text string) string {
 }
 
 // sameShare is the share of common trigrams from which two texts say the same.
-const sameShare = 0.5
+const sameShare = 0.47
 
 // resembles reports whether two variants repeat each other: they say the same on
 // two of three channels.
