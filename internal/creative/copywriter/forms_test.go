@@ -246,3 +246,48 @@ func TestTradeNeedsItsWords(t *testing.T) {
 		}
 	}
 }
+
+// TestDatesAreTheirOwn wants German dates with a point, and a date before which an offer
+// ends as it is: the day before is the last one.
+func TestDatesAreTheirOwn(t *testing.T) {
+	t.Parallel()
+	for _, x := range []struct{ language, deadline, want, never string }{
+		{"de", "bis 24. November", "bis 24. November", "Frist"},
+		{"de", "bis 30.09.", "bis 30.09.", "30.09.."},
+		{"es", "antes del 15 de mayo", "antes del 15 de mayo", "hasta"},
+		{"en", "before 15 May", "before 15 May", "until"},
+	} {
+		fields := brief.Fields{Product: text("Bluma"), Kind: text("product"), Price: text("90 €"), PreviousPrice: text("120 €"), Deadline: &x.deadline}
+		b := &creative.Brief{Prompt: fields.Text(), Channels: []string{"social"}, Variants: 1, Language: x.language, Seed: 7, Brand: creative.Brand{Name: "Korb"}}
+		b.Facts = &brief.Understood{Language: x.language, Kind: "product", KindConfidence: 1, Facts: fields.List()}
+		r, err := write(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := strings.Join(texts("social", r.Drafts[0].ByChannel["social"]), "\n")
+		if !has(all, x.want) || has(all, x.never) {
+			t.Errorf("got %q want %q and no %q", all, x.want, x.never)
+		}
+	}
+}
+
+// TestArticles wants single things with an article within sentences, and none before
+// what is not counted.
+func TestArticles(t *testing.T) {
+	t.Parallel()
+	for product, want := range map[string]string{
+		"waxed canvas tote": "a waxed canvas tote", "boiler repair": " boiler repair", "evening course (level 2)": "evening course (level 2)",
+	} {
+		fields := brief.Fields{Product: &product, Kind: text("home"), Price: text("£78"), Benefits: []string{"20-year guarantee"}}
+		b := &creative.Brief{Prompt: fields.Text(), Channels: []string{"social", "email"}, Variants: 1, Language: "en", Seed: 7, Brand: creative.Brand{Name: "Tern"}}
+		b.Facts = &brief.Understood{Language: "en", Kind: "home", KindConfidence: 1, Facts: fields.List()}
+		r, err := write(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := r.Drafts[0].ByChannel["social"]
+		if got := longTexts(&c)["primary_text"]; !has(got, want) || has(got, " a boiler repair") || has(got, "offers evening course") {
+			t.Errorf("got %q want %q", got, want)
+		}
+	}
+}

@@ -141,6 +141,9 @@ func (m *material) filled(p *copybank.Pattern, turn int, short bool) (line, bool
 	}
 	// A date such as "30.09." ends its sentence.
 	l.text = strings.ReplaceAll(b.String(), "..", ".")
+	if m.english && p.Role == copybank.Sentence && p.Needs.Has(copybank.ProofClause) && strings.Contains(l.text, " since ") {
+		l.text = strings.Replace(l.text, " is ", " has been ", 1)
+	}
 	l.stock = p.Role != copybank.Sentence && p.Needs&^stockSlots == 0 && (l.color || (l.fixed > mostFixed || !p.Parts[0].IsSlot) && p.Role != copybank.Closing && !slices.Contains(p.Kinds, "hiring"))
 	return l, true
 }

@@ -3,6 +3,7 @@ package copywriter
 import (
 	"slices"
 	"strings"
+	"unicode"
 
 	"fanfare/internal/creative"
 	"fanfare/internal/creative/atoms"
@@ -240,7 +241,7 @@ func gramsOf(channel string, c *policy.Copy) grams {
 			if words := strings.Fields(text); channel != "display" && l.MaxItems == 1 && len(words) > startWords && l.Field != "long_headline" && l.Field != "short_text" && l.Field != "preheader" {
 				g.begins = strings.Join(words[:startWords], " ")
 			}
-			words := strings.Fields(asWords(opens(text)))
+			words := strings.FieldsFunc(strings.ToLower(opens(text)), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 			if len(words) < 3 {
 				g.words[strings.Join(words, " ")] = true
 			}
@@ -261,7 +262,7 @@ func opens(text string) string {
 }
 
 // sameShare is the share of common trigrams from which two texts say the same.
-const sameShare = 0.47
+const sameShare = 0.5
 
 // resembles reports whether two variants repeat each other: they say the same on
 // two of three channels.
