@@ -265,11 +265,15 @@ func opens(text string) string {
 const sameShare = 0.5
 
 // resembles reports whether two variants repeat each other: they say the same on
-// two of three channels.
+// two of three channels that both have.
 func resembles(a, b map[string]grams) bool {
-	alike := 0
+	alike, both := 0, 0
 	for channel, x := range a {
-		y := b[channel]
+		y, ok := b[channel]
+		if !ok {
+			continue
+		}
+		both++
 		common := 0
 		for gram := range x.words {
 			if y.words[gram] {
@@ -280,5 +284,5 @@ func resembles(a, b map[string]grams) bool {
 			alike++
 		}
 	}
-	return alike*3 >= len(a)*2
+	return both > 0 && alike*3 >= both*2
 }
