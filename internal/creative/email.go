@@ -79,7 +79,10 @@ var unsubscribeWords = map[string]string{
 }
 
 func unsubscribeText(language string) string {
-	code, _, _ := strings.Cut(strings.ToLower(language), "-")
+	code, region, _ := strings.Cut(strings.ToLower(language), "-")
+	if code == "pt" && region == "br" {
+		return "Cancelar inscrição"
+	}
 	if text := unsubscribeWords[code]; text != "" {
 		return text
 	}

@@ -33,10 +33,13 @@ const (
 	Opening     Role = "opening"
 	Body        Role = "body"
 	Closing     Role = "closing"
+	// Sentence is a whole sentence for texts of several sentences. Texts take these
+	// before all others.
+	Sentence Role = "sentence"
 )
 
 // Roles lists all roles.
-var Roles = []Role{Headline, Description, Subject, Preheader, Opening, Body, Closing}
+var Roles = []Role{Headline, Description, Subject, Preheader, Opening, Body, Closing, Sentence}
 
 // Angles lists what a line can argue with.
 var Angles = []string{"deal", "benefit", "proof", "audience", "detail", "place", "intro", "action"}
@@ -69,7 +72,7 @@ var slotNames = [...]string{
 	"when", "when.on", "place", "place.in", "audience",
 	"benefit", "benefit2", "benefit3", "benefit.np", "benefit.np2", "benefit.np3", "benefit.do", "benefit.do2",
 	"benefit.does", "benefit.does2", "benefit.is", "benefit.is2", "benefit.clause", "benefit.clause2",
-	"proof", "proof.clause", "cta", "contact",
+	"proof", "proof.clause", "cta", "contact", "people", "price.from",
 }
 
 // The slots.
@@ -113,6 +116,10 @@ const (
 	ProofClause
 	CTA
 	Contact
+	// People are the people whom a job ad or an appeal looks for.
+	People
+	// PriceFrom is a lowest price.
+	PriceFrom
 	SlotCount
 )
 
@@ -276,7 +283,7 @@ func Parse(line string) (*Pattern, error) {
 	if columns[1] != "*" {
 		for kind := range strings.SplitSeq(columns[1], ",") {
 			kind = strings.TrimSpace(kind)
-			if !slices.Contains(brief.Kinds, kind) {
+			if !slices.Contains(brief.Kinds, kind) && brief.Kind(kind) != brief.General {
 				return nil, fmt.Errorf("%q is no kind", kind)
 			}
 			p.Kinds = append(p.Kinds, brief.Kind(kind))

@@ -56,7 +56,7 @@ func (p *Pattern) fill(t *testing.T, values map[string][]string, n int) string {
 // lengths are the bounds of each role. The shortest of three fillings must be
 // within them.
 var lengths = map[Role]struct{ least, most int }{
-	Headline: {2, 42}, Description: {15, 92}, Subject: {4, 58}, Preheader: {20, 95}, Opening: {20, 175}, Body: {8, 150}, Closing: {4, 95},
+	Headline: {2, 42}, Description: {15, 92}, Subject: {4, 58}, Preheader: {20, 95}, Opening: {20, 175}, Body: {8, 150}, Closing: {4, 95}, Sentence: {10, 150},
 }
 
 // leastPatterns is how many patterns a language must have to be a language of
@@ -127,7 +127,7 @@ func lint(t *testing.T, p *Pattern, values map[string][]string, forbidden []stri
 		if strings.HasSuffix(text, ".") {
 			bad("must not end with a period")
 		}
-	case Description, Preheader, Opening, Body, Closing:
+	case Description, Preheader, Opening, Body, Closing, Sentence:
 		if !ends {
 			bad("must end with a period or a question mark")
 		}

@@ -39,19 +39,34 @@ func (w *writer) addTerms(channel string, c *policy.Copy) {
 			continue
 		}
 		texts := slices.Clone(c.Descriptions)
-		for _, f := range w.m.set.All(brief.Terms, 0) {
-			text := sentenceCase(bare(f.Text)) + "."
-			if l.Length(text) > l.Hard || w.gate.bans(text) || atoms.HasPhone(text) {
-				continue
-			}
-			if len(texts) == l.MaxItems {
-				texts = texts[:len(texts)-1]
-			}
-			texts = append(texts, text)
-			break
+		terms := w.termsThatFit(l)
+		if over := len(texts) + len(terms) - l.MaxItems; over > 0 {
+			texts = texts[:max(1, len(texts)-over)]
 		}
+		texts = append(texts, terms...)
 		c.SetTexts(l.Field, texts)
 	}
+}
+
+// mostTerms is how many short texts are for conditions.
+const mostTerms = 2
+
+// termsThatFit returns the conditions as short texts, a sentence in each or several.
+func (w *writer) termsThatFit(l policy.Limit) (list []string) {
+	for _, f := range w.m.set.All(brief.Terms, 0) {
+		for sentence := range strings.SplitSeq(bare(f.Text), ". ") {
+			text := sentenceCase(bare(sentence)) + "."
+			if l.Length(text) > l.Hard || !isSayable(text) || w.gate.bans(text) || atoms.HasPhone(text) {
+				continue
+			}
+			if n := len(list); n > 0 && l.Length(list[n-1]+" "+text) <= l.Hard {
+				list[n-1] += " " + text
+			} else if n < mostTerms {
+				list = append(list, text)
+			}
+		}
+	}
+	return list
 }
 
 func (w *writer) field(l policy.Limit, c *policy.Copy) []string {
@@ -83,8 +98,7 @@ func (w *writer) field(l policy.Limit, c *policy.Copy) []string {
 		return t.list
 	case "body":
 		if l.Channel == "email" {
-			e := w.email(l)
-			return []string{e.text()}
+			return []string{w.email(l)}
 		}
 		return []string{w.letter(l)}
 	case "script":
@@ -104,7 +118,7 @@ func (w *writer) factsOf(texts []string) (said mask, known bool) {
 		}
 	}
 	for _, l := range w.m.own {
-		if slices.ContainsFunc(texts, func(t string) bool { return strings.HasPrefix(t, sentenceCase(l.text)) }) {
+		if slices.ContainsFunc(texts, func(t string) bool { return strings.HasPrefix(t, w.m.atStart(l.text)) }) {
 			said |= l.facts
 			known = true
 		}
@@ -138,7 +152,7 @@ func (w *writer) headlines(l policy.Limit) []string {
 	if n >= 4 {
 		facts-- // The last one is the action.
 	}
-	for _, fact := range w.order() {
+	for _, fact := range w.order(l.Channel) {
 		if len(list) >= facts && len(list) >= l.MinItems {
 			break
 		}
@@ -160,14 +174,20 @@ func (w *writer) headlines(l policy.Limit) []string {
 // atLeast fills a list up to what the channel needs with the plainest lines:
 // the product, the advertiser, the action.
 func (w *writer) atLeast(list []string, l policy.Limit) []string {
-	for _, t := range []brief.Type{brief.Product, brief.Brand, brief.CallToAction, brief.Offer, brief.Benefit, brief.Place} {
+	for _, t := range []brief.Type{brief.Product, brief.Brand, brief.CallToAction, brief.Offer, brief.Benefit, brief.Place, brief.Price} {
 		for i := range w.m.facts {
-			f := &w.m.facts[i]
-			text := sentenceCase(bare(f.Text))
 			if len(list) >= max(l.MinItems, 1) {
 				return list
 			}
-			if f.Type == t && l.Length(text) <= l.Hard && !slices.Contains(list, text) && !atoms.HasPhone(text) && !w.gate.bans(text) {
+			f := &w.m.facts[i]
+			if f.Type != t {
+				continue
+			}
+			text := w.m.atStart(bare(f.Text))
+			if t == brief.Price && w.m.lang != nil {
+				text = bare(w.m.lang.with("say_any_price", f.Text))
+			}
+			if l.Length(text) <= l.Hard && !slices.Contains(list, text) && !atoms.HasPhone(text) && !w.gate.bans(text) {
 				list = append(list, text)
 			}
 		}
@@ -191,10 +211,17 @@ func (w *writer) captions(l policy.Limit, headlines []string) []string {
 	return w.atLeast(nil, l)
 }
 
+// longSubject is the length of a subject that names the product and a fact. Some
+// clients cut the last word of it.
+const longSubject = 60
+
 // subject says the fact that the variant leads with, with the product if both fit.
 func (w *writer) subject(l policy.Limit) []string {
+	if found, ok := w.arranged(l, longSubject, nil); ok {
+		return []string{found.text}
+	}
 	q := query{roles: []copybank.Role{copybank.Subject, copybank.Headline}, limit: l, room: l.Soft, leads: true, needs: w.maskOf(brief.Product), never: w.maskOf(brief.CallToAction), color: w.colorful(l.Channel)}
-	for _, try := range []func(){func() {}, func() { q.needs = 0 }, func() { q.leads = false }, func() { q.again, q.stock, q.never = true, true, 0 }, func() { q.room = l.Hard }, func() { q.roles = append(q.roles, copybank.Description) }} {
+	for _, try := range []func(){func() {}, func() { q.room = longSubject }, func() { q.room, q.needs = l.Soft, 0 }, func() { q.leads = false }, func() { q.again, q.stock, q.never = true, true, 0 }, func() { q.room = l.Hard }, func() { q.roles = append(q.roles, copybank.Description) }} {
 		try()
 		if found, ok := w.pick(q); ok {
 			return []string{found.text}
@@ -208,7 +235,7 @@ func (w *writer) preheader(l policy.Limit, subject []string) []string {
 	t := w.newText(l, l.Soft, " ")
 	t.said, _ = w.factsOf(subject)
 	t.taken = subject
-	t.say(w.order(), l.Soft*2/3, 0)
+	t.say(w.order(l.Channel), l.Soft*2/3, 0)
 	if len(t.list) == 0 {
 		t.said, t.room = 0, l.Hard
 		t.open()
@@ -226,7 +253,7 @@ func (w *writer) preheader(l policy.Limit, subject []string) []string {
 // facts, of which the second description ends with the action.
 func (w *writer) descriptions(l policy.Limit) []string {
 	n := max(1, most[l.Channel+" "+l.Field])
-	order := w.order()
+	order := w.order(l.Channel)
 	var list []string
 	var said mask
 	for i := range n {
@@ -262,9 +289,9 @@ func (w *writer) descriptions(l policy.Limit) []string {
 func (w *writer) required() (m mask) {
 	for i, f := range w.m.facts {
 		switch f.Type {
-		case brief.Offer, brief.Price, brief.Deadline, brief.When, brief.Place, brief.Code:
+		case brief.Offer, brief.Price, brief.PreviousPrice, brief.Deadline, brief.When, brief.Place, brief.Code:
 			m |= mask(1) << i
-		case brief.Product, brief.Brand, brief.PreviousPrice, brief.Audience, brief.Benefit, brief.Proof, brief.CallToAction, brief.Contact, brief.Occasion, brief.Terms, brief.Sentence:
+		case brief.Product, brief.Brand, brief.Audience, brief.Benefit, brief.Proof, brief.CallToAction, brief.Contact, brief.Occasion, brief.Terms, brief.Sentence:
 		}
 	}
 	return m
@@ -280,6 +307,9 @@ func (w *writer) running(l policy.Limit) string {
 	if l.Channel == "push" {
 		room, ideal = l.Soft, l.Soft
 	}
+	if l.Channel == "social" && l.Field == "primary_text" {
+		return w.post(l, room, ideal)
+	}
 	return w.compose(l, room, ideal, " ")
 }
 
@@ -291,7 +321,7 @@ func (w *writer) compose(l policy.Limit, room, ideal int, space string) string {
 	t.room -= end
 	t.open()
 	t.room += end
-	t.say(w.order(), ideal, end)
+	t.say(w.order(l.Channel), ideal, end)
 	t.close()
 	return strings.Join(w.withTerms(t.list, l, room, space), space)
 }
@@ -299,7 +329,11 @@ func (w *writer) compose(l policy.Limit, room, ideal int, space string) string {
 // withTerms adds the conditions of an offer where they fit.
 func (w *writer) withTerms(list []string, l policy.Limit, room int, space string) []string {
 	for _, f := range w.m.set.All(brief.Terms, 0) {
-		text := sentenceCase(bare(f.Text)) + "."
+		sentences := strings.Split(bare(f.Text), ". ")
+		for i, one := range sentences {
+			sentences[i] = sentenceCase(one)
+		}
+		text := strings.Join(sentences, ". ") + "."
 		if more := append(slices.Clone(list), text); l.Length(strings.Join(more, space)) <= termsRoom(l, room) && !w.gate.bans(text) {
 			list = more
 		}

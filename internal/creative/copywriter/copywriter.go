@@ -51,6 +51,12 @@ type writer struct {
 	idea    idea
 	// others are the facts that the other variants lead with.
 	others mask
+	// chosen are the facts that the variant says where room is short.
+	chosen mask
+	// meaning are the meaningful words of texts.
+	meaning map[string][]string
+	// trade are the words of the brief, once they were asked for.
+	trade []string
 	// skipped are the reasons why channels are left out.
 	skipped []string
 }
@@ -80,6 +86,7 @@ func (*Writer) Write(ctx context.Context, b *creative.Brief) (*creative.Result, 
 		for _, other := range ideas[:min(len(ideas), b.Variants)] {
 			w.others |= other.lead &^ idea.lead
 		}
+		w.chosen = w.choose()
 		draft, why := w.draft()
 		if why == "" {
 			made := map[string]grams{}
@@ -113,7 +120,7 @@ func (*Writer) Write(ctx context.Context, b *creative.Brief) (*creative.Result, 
 }
 
 func newWriter(b *creative.Brief, set *brief.Understood) *writer {
-	w := &writer{brief: b, gate: newGate(b), lines: map[copybank.Role][]line{}, used: map[string]int{}, kind: brief.General, tone: toneOf(b.Tone)}
+	w := &writer{brief: b, gate: newGate(b), lines: map[copybank.Role][]line{}, used: map[string]int{}, meaning: map[string][]string{}, kind: brief.General, tone: toneOf(b.Tone)}
 	w.brand = policy.Clean(b.Brand.Name, false)
 	w.m = newMaterial(w.allowed(set), w.brand, actionText(set, b.CallToAction))
 	w.bank = copybank.For(set.Language)

@@ -1,29 +1,16 @@
 package copywriter
 
 import (
+	"cmp"
+	"math/bits"
 	"slices"
 	"strings"
 
+	"fanfare/internal/creative/atoms"
 	"fanfare/internal/creative/brief"
 	"fanfare/internal/creative/copybank"
 	"fanfare/internal/creative/policy"
 )
-
-// email is the body of an email in blocks, so that plain text and HTML say the
-// same.
-type email struct {
-	opening  string
-	offer    string
-	benefits []string
-	proof    string
-	action   string
-	contact  string
-	terms    string
-	brand    string
-	landing  string
-	// colon stands between the action and its address.
-	colon string
-}
 
 // Placeholders that the sender of emails replaces.
 const (
@@ -35,68 +22,112 @@ const (
 // mostBenefits is how many benefits an email lists.
 const mostBenefits = 6
 
-// mostSentences is how many sentences the paragraph with the offer has beyond what
-// must be said.
-const mostSentences = 4
-
-// email writes the blocks of an email: what it is, the offer, why, the action.
-func (w *writer) email(l policy.Limit) email {
-	var e email
+// email writes the body of an email in the form of the variant: what it is, the
+// offer, why, the action, the conditions.
+func (w *writer) email(l policy.Limit) string {
+	var blocks []string
+	add := func(text string) {
+		if text != "" {
+			blocks = append(blocks, text)
+		}
+	}
 	t := w.newText(l, l.Hard, " ")
 	t.open()
-	e.opening = t.String()
-	t.taken, t.list = append(t.taken, t.list...), nil
+	add(t.flush())
 	benefits, proofs := w.maskOf(brief.Benefit), w.maskOf(brief.Proof)
-	for _, fact := range w.order() {
-		if fact&t.said == 0 && fact&(benefits|proofs) == 0 && (w.bank == nil || len(t.list) < mostSentences || fact&w.required() != 0) {
-			t.sayOne(fact)
+	others := ^(benefits | proofs)
+	switch w.form() {
+	case formList:
+		add(t.bullets("- "))
+		add(t.sayAll(benefits))
+		add(t.sayAll(others))
+	case formLines:
+		add(t.sayAll(w.maskOf(brief.Offer)))
+		add(t.sheet())
+		add(t.sayAll(others))
+		add(w.reasons(t, benefits))
+	default:
+		add(t.sayAll(others))
+		if bits.OnesCount64(uint64(benefits&^t.said)) <= mostInParagraph {
+			add(t.sayAll(benefits))
 		}
+		add(w.reasons(t, benefits))
 	}
-	e.offer = t.String()
-	e.benefits, t.said = w.benefits(t.said)
-	t.taken, t.list = append(t.taken, t.list...), nil
-	for _, fact := range w.order() {
-		if fact&proofs&^t.said != 0 {
-			t.sayOne(fact)
-		}
-	}
-	e.proof = t.String()
-	e.action, e.colon = w.buttonText(), ": "
-	if strings.HasPrefix(w.m.set.Language, "fr") {
-		e.colon = "\u00a0: "
-	}
-	if f, ok := first(w.m.facts, brief.Contact); ok {
-		e.contact = f.Text
-	}
-	for _, f := range w.m.set.All(brief.Terms, 0) {
-		e.terms = strings.TrimSpace(e.terms + " " + sentenceCase(bare(f.Text)) + ".")
-	}
-	if f, ok := w.m.set.First(brief.Brand, 0); ok {
-		e.brand = f.Text
-	} else {
-		e.brand = w.brand
-	}
-	if e.landing = w.brief.LandingURL; e.landing == "" {
-		e.landing = landingURL
-	}
-	return e
+	add(t.sayAll(proofs))
+	add(w.emailAction())
+	add(w.emailContact())
+	add(strings.Join(w.withTerms(nil, l, l.Hard, " "), " "))
+	add(strings.TrimSpace(w.advertiser() + "\n" + postalAddress + "\n" + unsubscribeURL))
+	return strings.Join(blocks, "\n\n")
 }
 
-// benefits returns the benefits that were not said, beginning with those of the
-// variant's idea.
-func (w *writer) benefits(said mask) ([]string, mask) {
-	var list []string
-	all := w.maskOf(brief.Benefit)
-	for _, part := range []mask{all & w.idea.lead, all &^ w.idea.lead} {
-		for i, f := range w.m.facts {
-			bit := mask(1) << i
-			if part&bit == 0 || said&bit != 0 || len(list) >= mostBenefits || w.gate.bans(f.Text) || !isSayable(f.Text) {
-				continue
-			}
-			list, said = append(list, sentenceCase(bare(f.Text))), said|bit
+// reasons are the benefits, two as sentences and more as a list with words before
+// it.
+func (w *writer) reasons(t *text, benefits mask) string {
+	if bits.OnesCount64(uint64(benefits&^t.said)) <= mostInProse {
+		return t.sayAll(benefits)
+	}
+	list := t.bullets("- ")
+	if lead, _, ok := strings.Cut(w.leadIn(t), "{x}"); ok && list != "" {
+		list = strings.TrimSpace(lead) + "\n\n" + list
+	}
+	if rest := t.sayAll(benefits); rest != "" && list != "" {
+		return list + "\n\n" + rest
+	} else if list == "" {
+		return rest
+	}
+	return list
+}
+
+// mostInParagraph is how many benefits the email without a list has as sentences.
+const mostInParagraph = 4
+
+// mostInProse is how many benefits an email has as sentences.
+const mostInProse = 2
+
+// emailAction is the paragraph with the button, or with the number to call.
+func (w *writer) emailAction() string {
+	action := w.buttonText()
+	if action == "" {
+		return ""
+	}
+	if w.callsByPhone() && w.brief.LandingURL == "" {
+		if l, ok := w.peek(query{roles: []copybank.Role{copybank.Closing}, limit: policy.LimitsOf("email")[2], needs: w.m.phones & (w.maskOf(brief.CallToAction) | w.maskOf(brief.Contact)), again: true, stock: true}); ok {
+			return l.text
 		}
 	}
-	return list, said
+	landing := w.brief.LandingURL
+	if landing == "" {
+		landing = landingURL
+	}
+	if strings.HasPrefix(w.m.set.Language, "fr") {
+		return action + "\u00a0: " + landing
+	}
+	return action + ": " + landing
+}
+
+// emailContact says how else to reach the advertiser.
+func (w *writer) emailContact() string {
+	f, ok := first(w.m.facts, brief.Contact)
+	if !ok || w.gate.bans(f.Text) || w.callsByPhone() && w.brief.LandingURL == "" {
+		return ""
+	}
+	if w.m.lang == nil || !isContact(f.Text) {
+		return f.Text
+	}
+	name := "contact_other"
+	if atoms.HasPhone(f.Text) {
+		name = "contact_phone"
+	}
+	return cmp.Or(w.m.lang.with(name, f.Text), f.Text)
+}
+
+// advertiser is the name at the end of an email.
+func (w *writer) advertiser() string {
+	if f, ok := w.m.set.First(brief.Brand, 0); ok {
+		return f.Text
+	}
+	return w.brand
 }
 
 // maskOf returns all facts of a type.
@@ -120,29 +151,4 @@ func first(list []brief.Fact, t brief.Type) (brief.Fact, bool) {
 		return brief.Fact{}, false
 	}
 	return list[i], true
-}
-
-// text returns the email as plain text.
-func (e *email) text() string {
-	var blocks []string
-	add := func(text string) {
-		if text != "" {
-			blocks = append(blocks, text)
-		}
-	}
-	add(e.opening)
-	add(e.offer)
-	if len(e.benefits) > 1 {
-		add("- " + strings.Join(e.benefits, "\n- "))
-	} else if len(e.benefits) == 1 {
-		add(e.benefits[0] + ".")
-	}
-	add(e.proof)
-	if e.action != "" {
-		add(e.action + e.colon + e.landing)
-	}
-	add(e.contact)
-	add(e.terms)
-	add(strings.TrimSpace(e.brand + "\n" + postalAddress + "\n" + unsubscribeURL))
-	return strings.Join(blocks, "\n\n")
 }

@@ -1,6 +1,7 @@
 package copywriter
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -13,6 +14,17 @@ import (
 
 func (m *material) addDeadline(f brief.Fact, fact mask) {
 	date, cut := m.lang.cut("until_words", f.Text)
+	if m.lang.starts("before_words", f.Text) && isShort(f.Text, 7) && m.lang.isDate(f.Text) {
+		// The day before which an offer ends is not its last day.
+		_, offer := m.set.First(brief.Offer, brief.Sure)
+		_, was := m.set.First(brief.PreviousPrice, brief.Sure)
+		slot := copybank.ActBy
+		if f.Scope != brief.CallToAction && (offer || was) {
+			slot = copybank.OfferUntil
+		}
+		m.add(slot, m.innerAction(f.Text), fact)
+		return
+	}
 	if !cut {
 		// "enrol by 7 January" begins with what people must do until then.
 		if at := m.lang.indexOf("until_short", date); at > 0 {
@@ -44,7 +56,16 @@ func (m *material) addWhen(text string, fact mask) {
 		return
 	}
 	if rest, ok := m.lang.cut("when_start", text); ok {
-		m.add(copybank.WhenOn, m.lang.with("when_start_on", rest), fact)
+		// "Starts in January" has its preposition.
+		switch {
+		case m.lang.starts("when_as_is", rest):
+		case m.set.Kind == "hiring":
+			rest = m.lang.onDate("when_day", "when_date", rest)
+		default:
+			rest = m.lang.with("when_start_on", rest)
+		}
+		m.add(copybank.WhenOn, m.inner(rest), fact)
+		m.begins = true
 		return
 	}
 	if m.lang.starts("when_as_is", text) {
@@ -60,7 +81,7 @@ func (m *material) addWhen(text string, fact mask) {
 	case m.lang.has("weekdays", first), len(found) > 0 && found[0].Start == 0 && found[0].Kind == atoms.Date:
 		m.add(copybank.When, text, fact)
 		m.add(copybank.WhenOn, m.lang.onDate("when_day", "when_date", text), fact)
-	case len(found) > 0 && found[0].Start == 0 && found[0].Kind == atoms.Number:
+	case len(found) > 0 && found[0].Start == 0 && found[0].Kind == atoms.Number && !m.lang.has("weekdays", strings.ReplaceAll(text, "days", "day")):
 		m.add(copybank.When, text, fact)
 		m.add(copybank.WhenOn, m.lang.with("when_time", text), fact)
 	}
@@ -90,12 +111,23 @@ func (m *material) addPlace(text string, fact mask) {
 	case m.english && (isAddress || m.lang.has("venues", text)):
 		m.add(copybank.PlaceIn, m.lang.with("place_at", text), fact)
 	case m.lang.starts("place_not", text):
-	case !isAddress && unicode.IsUpper(first) && !strings.Contains(text, "(") && isShort(town, 3):
+	case !isAddress && unicode.IsUpper(first) && !strings.Contains(text, "(") && (isShort(town, 3) || isNames(town, m.lang)):
 		if short != "" {
 			short = m.lang.with("place_in", short)
 		}
 		m.fill[copybank.PlaceIn] = append(m.fill[copybank.PlaceIn], filling{text: m.lang.with("place_in", text), short: short, fact: fact})
 	}
+}
+
+// isNames reports several names: "Marlow and Bourne End".
+func isNames(text string, l *language) bool {
+	list := strings.Fields(text)
+	for _, word := range list {
+		if first, _ := utf8.DecodeRuneInString(word); !unicode.IsUpper(first) && !l.has("and_words", word) && word != "&" {
+			return false
+		}
+	}
+	return len(list) <= 6
 }
 
 func (m *material) addAudience(text string, fact mask) {
@@ -126,12 +158,61 @@ func (m *material) addBenefit(text string, fact mask) {
 	if !ok {
 		return
 	}
+	switch first, _, _ := strings.Cut(strings.ToLower(text), " "); {
+	case slot == copybank.BenefitNP && slices.Contains([]string{"open", "closed", "live", "ready", "available"}, first):
+		if !slices.Contains([]brief.Kind{"service", "fitness"}, m.set.Kind) {
+			return // It is not the product that is open.
+		}
+		slot = copybank.BenefitIs
+	case slot == copybank.BenefitNP && m.lang.has("distances", text):
+		return // "Eight minutes' walk" is nothing that one gets.
+	}
 	if slot == copybank.BenefitNP {
 		m.addThing(text, fact)
 		return
 	}
+	if slot == copybank.BenefitClause && (isRelative(text) || !m.isClause(text)) || slot == copybank.BenefitIs && isPassive(text) {
+		return
+	}
 	m.add(slot, m.inner(text), fact)
 }
+
+// isClause reports whether a subject and its verb are sure: in "same-day visits Monday
+// to Saturday", "visits" is no verb.
+func (m *material) isClause(text string) bool {
+	return m.lang.has("verbs_be", text) || m.lang.starts("subjects", text)
+}
+
+// isRelative reports a thing with a relative clause: "a van you can drive".
+func isRelative(text string) bool {
+	if _, article := cutArticle(text); article == "" || article == "our" {
+		return false
+	}
+	list := strings.Fields(strings.ToLower(text))
+	return slices.ContainsFunc(list[min(2, len(list)):], func(word string) bool {
+		return slices.Contains([]string{"you", "we", "they", "i", "that", "which", "who"}, word)
+	})
+}
+
+// isPassive reports a thing and what is done with it: in "fuel costs paid" it is not
+// the product that is paid.
+func isPassive(text string) bool {
+	list := strings.Fields(text)
+	for i, word := range list {
+		if i == 0 || !strings.HasSuffix(word, "ed") && !slices.Contains(passives, word) {
+			continue
+		}
+		before := list[i-1]
+		first, _ := utf8.DecodeRuneInString(before)
+		if unicode.IsLower(first) && !strings.HasSuffix(before, "ly") && words.ShapeOf(before) == words.NounPhrase {
+			return true
+		}
+	}
+	return false
+}
+
+// passives are participles that do not end in "ed".
+var passives = []string{"paid", "met", "lent", "held", "kept", "built", "done", "given", "sent", "taught"}
 
 // addThing adds a benefit that is a noun phrase. One that needs an article gets
 // it within sentences; one of which that is not known can only stand alone.
@@ -146,6 +227,14 @@ func (m *material) addThing(text string, fact mask) {
 			return
 		}
 	}
+	for _, word := range []string{"included", "needed", "required"} {
+		if strings.HasSuffix(text, " "+word) {
+			return
+		}
+	}
+	if m.lang.has("not_got", text) {
+		return // "Gloves provided" is a sentence without its verb.
+	}
 	within := ""
 	if !words.IsThing(text) {
 		return
@@ -155,6 +244,8 @@ func (m *material) addThing(text string, fact mask) {
 			return
 		}
 		within = words.Article(text) + " " + text
+	} else if number, noun, _ := strings.Cut(text, " "); strings.ContainsFunc(number, unicode.IsDigit) && strings.Contains(number, "-") && words.NumberOf(noun) == words.One {
+		within = words.Article(text) + " " + text // "a 20-year guarantee"
 	}
 	m.fill[copybank.BenefitNP] = append(m.fill[copybank.BenefitNP], filling{text: text, within: within, fact: fact})
 }

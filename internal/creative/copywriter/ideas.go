@@ -89,7 +89,7 @@ func (w *writer) alike(list []idea) []idea {
 // weights are how much a line gains from a fact of a type that was not said yet.
 var weights = map[brief.Type]int{
 	brief.Offer: 12, brief.Price: 9, brief.PreviousPrice: 8, brief.Deadline: 6, brief.Code: 5, brief.Occasion: 4, brief.Proof: 6, brief.Benefit: 6,
-	brief.When: 5, brief.Place: 4, brief.Audience: 4, brief.Product: 4, brief.Brand: 2, brief.CallToAction: 2, brief.Contact: 2, brief.Sentence: 5, brief.Terms: 0,
+	brief.When: 5, brief.Place: 4, brief.Audience: 4, brief.Product: 4, brief.Brand: 2, brief.CallToAction: 2, brief.Contact: 5, brief.Sentence: 5, brief.Terms: 0,
 }
 
 // query is what a place in a copy wants of a line.
@@ -104,6 +104,10 @@ type query struct {
 	first bool
 	// needs are facts of which the line must have at least one.
 	needs mask
+	// all are facts that the line must have together.
+	all mask
+	// paired wants a price with the previous one.
+	paired bool
 	// never are facts that the line must not have.
 	never mask
 	// said are facts that must not be said again.
@@ -112,6 +116,8 @@ type query struct {
 	again bool
 	// taken are the lines before this one.
 	taken []string
+	// ids are the patterns that the text has.
+	ids []string
 	// whole asks for a line that ends as a sentence.
 	whole bool
 	// color allows a line with a voice of its own.
@@ -144,7 +150,7 @@ func (w *writer) peek(q query) (line, bool) {
 	top, found := 0, false
 	taken := make([][]string, len(q.taken))
 	for i, text := range q.taken {
-		taken[i] = meaningful(text)
+		taken[i] = w.meaningOf(text)
 	}
 	consider := func(l *line, role copybank.Role) {
 		score, ok := w.score(l, &q, role)
@@ -187,7 +193,7 @@ func saidOnce(t brief.Type) bool {
 
 // score rates a line for a place. It is not ok if the line cannot be used there.
 func (w *writer) score(l *line, q *query, role copybank.Role) (int, bool) {
-	if l.facts&q.never != 0 || q.needs != 0 && l.facts&q.needs == 0 || q.leads && l.facts&w.idea.lead == 0 || l.color && !q.color || l.stock && !q.stock {
+	if l.facts&q.never != 0 || l.facts&q.all != q.all || q.needs != 0 && l.facts&q.needs == 0 || q.leads && l.facts&w.idea.lead == 0 || l.color && !q.color || l.stock && !q.stock {
 		return 0, false
 	}
 	if q.told && !l.sentence && l.facts&w.m.told != 0 {
@@ -195,6 +201,15 @@ func (w *writer) score(l *line, q *query, role copybank.Role) (int, bool) {
 	}
 	if l.facts&w.m.phones != 0 && (q.limit.Channel == "search" || q.limit.Channel == "display") {
 		return 0, false
+	}
+	if q.paired && w.m.have.Has(copybank.PriceWas) && l.facts&w.maskOf(brief.Price) != 0 && l.facts&w.maskOf(brief.PreviousPrice) == 0 {
+		return 0, false
+	}
+	if role == copybank.Sentence && (l.facts&q.said&w.maskOf(brief.Product) != 0 || l.id != "" && slices.Contains(q.ids, l.id)) {
+		return 0, false // A text names the thing in one sentence, and says nothing in the same words twice.
+	}
+	if role == copybank.Sentence && l.angle == "intro" && q.limit.Hard < leastForPlace && len(w.m.fill[copybank.People]) == 0 {
+		return 0, false // "We offer mugs." wastes a short text.
 	}
 	score := 0
 	// "Ends Sunday" and "Use code TEN" say nothing before the offer is said.
@@ -230,14 +245,16 @@ func (w *writer) score(l *line, q *query, role copybank.Role) (int, bool) {
 	if l.facts&w.idea.lead != 0 {
 		score += 14
 	}
-	if l.special {
+	if l.special && role == copybank.Sentence {
 		score += 8
 	}
 	if l.color && l.tone == w.tone {
 		score += 6
 	}
 	// Words that are not the brief's own make a line longer and no truer.
-	score -= l.fixed / 2
+	if role != copybank.Sentence {
+		score -= l.fixed / 2
+	}
 	if l.cut {
 		score -= 6
 	}
@@ -245,7 +262,13 @@ func (w *writer) score(l *line, q *query, role copybank.Role) (int, bool) {
 		// What is arranged keeps the order of the brief.
 		score -= 4 * bits.TrailingZeros64(uint64(l.facts))
 	}
-	score -= 10 * w.used[l.text]
+	switch role {
+	case copybank.Closing:
+	case copybank.Sentence:
+		score -= 12*w.used[l.text] + 8*w.used[l.id]
+	default:
+		score -= 10 * w.used[l.text]
+	}
 	return score + w.jitter(l, role), true
 }
 
@@ -294,6 +317,13 @@ func (w *writer) asOwn(l line, role copybank.Role) line {
 		}
 	case copybank.Body:
 		text = ""
+	case copybank.Sentence:
+		// A benefit or an offer that is a sentence is one here too.
+		if !w.isOwnSentence(&l) {
+			text = ""
+		} else if !endsSentence(text) {
+			text += "."
+		}
 	case copybank.Closing:
 		if l.angle != "action" {
 			text = ""
@@ -303,6 +333,24 @@ func (w *writer) asOwn(l line, role copybank.Role) line {
 	}
 	l.text = text
 	return l
+}
+
+// isOwnSentence reports whether words of the brief are a whole sentence.
+func (w *writer) isOwnSentence(l *line) bool {
+	if l.sentence {
+		return true
+	}
+	if !w.m.english || bits.OnesCount64(uint64(l.facts)) != 1 || l.cut {
+		return false
+	}
+	for _, slot := range []copybank.Slot{copybank.BenefitClause, copybank.BenefitDo, copybank.OfferDo} {
+		for _, f := range w.m.fill[slot] {
+			if f.fact == l.facts && strings.EqualFold(f.text, l.text) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func endsSentence(text string) bool {
@@ -324,6 +372,17 @@ func tooAlike(x, y []string) bool {
 		}
 	}
 	return shared*100 > len(x)*74
+}
+
+// meaningOf returns the meaningful words of a text that was written. The same ones are
+// compared with many lines.
+func (w *writer) meaningOf(text string) []string {
+	list, known := w.meaning[text]
+	if !known {
+		list = meaningful(text)
+		w.meaning[text] = list
+	}
+	return list
 }
 
 // meaningful returns the words of a text without common ones.

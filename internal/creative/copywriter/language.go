@@ -16,6 +16,8 @@ var files embed.FS
 // language is what the writer knows of a language to build slots from facts.
 type language struct {
 	values map[string][]string
+	// trades are the stems of trades in each pattern that was looked at.
+	trades sync.Map
 }
 
 var languages sync.Map // tag to *language
@@ -121,7 +123,7 @@ func (l *language) isDate(text string) bool {
 			return true
 		}
 	}
-	return l.has("weekdays", text) || l.has("dates", text)
+	return shortDate.MatchString(text) || l.has("weekdays", text) || l.has("dates", text)
 }
 
 // onDate puts a date into the form for weekdays or for other dates.

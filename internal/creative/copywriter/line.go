@@ -43,7 +43,7 @@ func (w *writer) linesOf(role copybank.Role) []line {
 	var list []line
 	if w.bank != nil {
 		for _, p := range w.bank.Patterns(role) {
-			if p.Grade == copybank.Color && !w.colorful("") || p.Needs&^w.m.have != 0 || !p.Suits(w.kind) || !w.suitsTone(p) || !w.isDoer(p) {
+			if p.Grade == copybank.Color && !w.colorful("") || p.Needs&^w.m.have != 0 || !p.Suits(w.kind) || !w.suitsTone(p) || !w.isDoer(p) || !w.isWitnessed(p) {
 				continue
 			}
 			for turn := range w.m.turns(p.Needs) {
@@ -139,8 +139,12 @@ func (m *material) filled(p *copybank.Pattern, turn int, short bool) (line, bool
 		}
 		b.WriteString(text)
 	}
-	l.text = b.String()
-	l.stock = p.Needs&^stockSlots == 0 && (l.color || (l.fixed > mostFixed || !p.Parts[0].IsSlot) && p.Role != copybank.Closing && !slices.Contains(p.Kinds, "hiring"))
+	// A date such as "30.09." ends its sentence.
+	l.text = strings.ReplaceAll(b.String(), "..", ".")
+	if m.english && p.Role == copybank.Sentence && p.Needs.Has(copybank.ProofClause) && strings.Contains(l.text, " since ") {
+		l.text = strings.Replace(l.text, " is ", " has been ", 1)
+	}
+	l.stock = p.Role != copybank.Sentence && p.Needs&^stockSlots == 0 && (l.color || (l.fixed > mostFixed || !p.Parts[0].IsSlot) && p.Role != copybank.Closing && !slices.Contains(p.Kinds, "hiring"))
 	return l, true
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"fanfare/internal/creative/atoms"
 	"fanfare/internal/creative/brief"
@@ -56,14 +57,26 @@ type material struct {
 	listed map[mask]item
 	// own are whole lines in the words of the brief.
 	own []line
+	// plain are sentences that name what a fact is: "Location: Leeds and York." They
+	// say what fits no pattern.
+	plain map[mask]string
+	// wanted says that the product are people whom an appeal looks for.
+	wanted bool
+	// oddPrice says that words after the price are no unit: "£189 full service".
+	oddPrice bool
+	// begins says that the date is that of a start, which its words leave out.
+	begins bool
+	// calls says that the action is to call the number of the brief.
+	calls bool
 }
 
 // newMaterial builds the slots and the lines of a brief.
 func newMaterial(set *brief.Understood, brand, action string) *material {
 	m := &material{set: set, lang: languageOf(set.Language), facts: set.Facts[:min(len(set.Facts), maxFacts-2)]}
-	m.listed, m.cased = map[mask]item{}, map[string]string{}
+	m.listed, m.cased, m.plain = map[mask]item{}, map[string]string{}, map[mask]string{}
 	m.english = strings.HasPrefix(strings.ToLower(set.Language), "en")
 	m.splitProduct()
+	m.wanted = isWanted(set, m.lang)
 	if brand != "" && !slices.ContainsFunc(m.facts, func(f brief.Fact) bool { return f.Type == brief.Brand }) {
 		m.facts = append(slices.Clip(m.facts), brief.Fact{Type: brief.Brand, Text: brand, Confidence: brief.Given})
 	}
@@ -71,6 +84,7 @@ func newMaterial(set *brief.Understood, brand, action string) *material {
 		m.facts = append(slices.Clip(m.facts), brief.Fact{Type: brief.CallToAction, Text: action, Confidence: brief.Given})
 	}
 	m.masks = map[brief.Type]mask{}
+	m.freeContacts()
 	for i, f := range m.facts {
 		m.masks[f.Type] |= mask(1) << i
 		f.Text = bare(strings.TrimRight(policy.Clean(f.Text, false), " …"))
@@ -89,6 +103,7 @@ func newMaterial(set *brief.Understood, brand, action string) *material {
 			m.addSlots(f, mask(1)<<i)
 		}
 		m.addOwnLines(f, mask(1)<<i)
+		m.addPlain(f, mask(1)<<i)
 		if one := m.listable(f); one.text != "" {
 			m.listed[mask(1)<<i] = one
 			if m.english {
@@ -105,6 +120,7 @@ func newMaterial(set *brief.Understood, brand, action string) *material {
 		m.actBy |= date.fact
 	}
 	m.addOwnDates()
+	m.addCall()
 	for slot, list := range m.fill {
 		if len(list) > 0 {
 			m.have = m.have.Add(copybank.Slot(slot)) //nolint:gosec // fewer than 64
@@ -115,6 +131,16 @@ func newMaterial(set *brief.Understood, brand, action string) *material {
 	}
 	m.shareFillings()
 	return m
+}
+
+// freeContacts makes a reason of a contact that is none: "no booking, just come".
+func (m *material) freeContacts() {
+	m.facts = slices.Clone(m.facts)
+	for i, f := range m.facts {
+		if f.Type == brief.Contact && f.Confidence >= brief.Labeled && !isContact(f.Text) {
+			m.facts[i].Type = brief.Benefit
+		}
+	}
 }
 
 // isReduced reports whether a price is lower than the previous one, as far as both
@@ -154,6 +180,9 @@ var shortDate = regexp.MustCompile(`\b\d{1,2}\.\d{1,2}\.$`)
 // such as "31.12.".
 func bare(text string) string {
 	text = strings.TrimSpace(text)
+	if text == "" || !strings.ContainsRune(".,;!", rune(text[len(text)-1])) {
+		return text
+	}
 	found := atoms.Find(text)
 	if n := len(found); n > 0 && found[n-1].End == len(text) || shortDate.MatchString(text) {
 		return text
@@ -217,7 +246,7 @@ func (m *material) addSlots(f brief.Fact, fact mask) {
 		m.addPrice(f, fact)
 	case brief.PreviousPrice:
 		if rest, _ := m.lang.cut("was_words", f.Text); hasMoney(rest) && isShort(rest, 4) {
-			m.add(copybank.PriceWas, rest, fact)
+			m.add(copybank.PriceWas, m.withoutUnit(rest), fact)
 		}
 	case brief.Deadline:
 		m.addDeadline(f, fact)
@@ -233,7 +262,7 @@ func (m *material) addSlots(f brief.Fact, fact mask) {
 		m.addProof(f.Text, fact)
 	case brief.CallToAction:
 		if isShort(f.Text, 7) && !atoms.HasPhone(f.Text) {
-			m.add(copybank.CTA, m.inner(bare(f.Text)), fact)
+			m.add(copybank.CTA, m.innerAction(bare(f.Text)), fact)
 		}
 	case brief.Contact:
 		if isContact(f.Text) {
@@ -263,13 +292,54 @@ func (m *material) inner(text string) string {
 	return text
 }
 
-// isShort reports whether a text is one phrase of a few words.
+// innerAction returns an action as it is written within a sentence. Only German
+// actions can begin with a noun.
+func (m *material) innerAction(text string) string {
+	if m.english {
+		return words.LowerFirst(text)
+	}
+	first, size := utf8.DecodeRuneInString(text)
+	word, _, _ := strings.Cut(text[size:], " ")
+	if strings.HasPrefix(strings.ToLower(m.set.Language), "de") || strings.ContainsFunc(word, unicode.IsUpper) {
+		return text
+	}
+	return string(unicode.ToLower(first)) + text[size:]
+}
+
+// isShort reports whether a text is one phrase of a few words. The point of "30. Juni"
+// ends no sentence.
 func isShort(text string, most int) bool {
-	return len(strings.Fields(text)) <= most && !strings.ContainsAny(text, ";\n") && !strings.Contains(text, ". ")
+	if len(strings.Fields(text)) > most || strings.ContainsAny(text, ";\n") {
+		return false
+	}
+	for rest := text; ; {
+		before, after, found := strings.Cut(rest, ". ")
+		if !found {
+			return true
+		}
+		if before == "" || before[len(before)-1] < '0' || before[len(before)-1] > '9' {
+			return false
+		}
+		rest = after
+	}
 }
 
 func hasMoney(text string) bool {
 	return slices.ContainsFunc(atoms.Find(text), func(a atoms.Atom) bool { return a.Kind == atoms.Money })
+}
+
+// withoutUnit returns a previous price without its unit, if the price has the same:
+// "$29 a month instead of $39".
+func (m *material) withoutUnit(text string) string {
+	price, ok := m.set.First(brief.Price, brief.Sure)
+	found := atoms.Find(text)
+	if !ok || len(found) == 0 || found[0].Start != 0 || found[0].Kind != atoms.Money {
+		return text
+	}
+	if unit := strings.TrimSpace(text[found[0].End:]); unit != "" && strings.HasSuffix(strings.TrimSpace(price.Text), unit) {
+		return text[:found[0].End]
+	}
+	return text
 }
 
 func (m *material) addPrice(f brief.Fact, fact mask) {
@@ -284,11 +354,15 @@ func (m *material) addPrice(f brief.Fact, fact mask) {
 	}
 	if led {
 		m.add(copybank.PriceFor, m.inner(text), fact)
+		if m.lang.starts("lowest_words", text) {
+			m.add(copybank.PriceFrom, m.inner(text), fact)
+		}
 		return
 	}
 	unit := strings.TrimSpace(rest[found[0].End:])
 	if unit != "" && !m.lang.starts("unit_words", unit) {
 		// What it is for is not known as a unit, so that no preposition fits.
+		m.oddPrice = !m.lang.starts("more_words", unit)
 		if f.Confidence >= brief.Labeled {
 			m.add(copybank.Price, text, fact)
 		}

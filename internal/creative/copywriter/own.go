@@ -66,10 +66,73 @@ func (m *material) addOwnLines(f brief.Fact, fact mask) {
 		l.facts |= m.within(f.Text)
 		l.sentence = true
 		m.told |= l.facts &^ fact
-	case brief.Brand, brief.PreviousPrice, brief.Deadline, brief.Place, brief.Audience, brief.Code, brief.Occasion, brief.Terms:
+	case brief.Deadline:
+		// "Early entry closes 28 February" says what ends.
+		if f.Confidence < brief.Labeled || m.lang == nil || m.fill[copybank.OfferUntil] != nil || m.fill[copybank.ActBy] != nil || !m.saysWhatEnds(f.Text) {
+			return
+		}
+		l.angle = "deal"
+	case brief.Brand, brief.PreviousPrice, brief.Place, brief.Audience, brief.Code, brief.Occasion, brief.Terms:
 		return
 	}
 	m.own = append(m.own, l)
+}
+
+// saysWhatEnds reports whether a deadline has words beyond its date.
+func (m *material) saysWhatEnds(text string) bool {
+	rest, _ := m.lang.cut("until_words", text)
+	found := atoms.Find(rest)
+	first, _, _ := strings.Cut(rest, " ")
+	return rest == text && len(found) > 0 && found[0].Start > 0 && !m.lang.has("weekdays", first) && !m.lang.has("dates", first)
+}
+
+// addPlain adds the sentence that names what a fact is. A previous price that is not
+// higher is no saving, and an action or a name needs none.
+func (m *material) addPlain(f brief.Fact, fact mask) {
+	if f.Confidence < brief.Sure {
+		return
+	}
+	if m.lang == nil {
+		// What is arranged has no words for what a fact is.
+		if f.Confidence == brief.Given && slices.Contains([]brief.Type{brief.Price, brief.Deadline, brief.When, brief.Place}, f.Type) {
+			m.plain[fact] = sentenceCase(f.Text) + "."
+			if product, ok := first(m.facts, brief.Product); ok && f.Type == brief.Price {
+				m.plain[fact] = sentenceCase(product.Text) + ": " + f.Text + "."
+			}
+		}
+		return
+	}
+	name := "say_" + string(f.Type)
+	if f.Type == brief.Price && m.set.Kind == "hiring" {
+		name = "say_pay"
+	}
+	if f.Type == brief.Deadline && m.saysWhatEnds(f.Text) {
+		m.plain[fact] = m.atStart(f.Text) + "."
+		return
+	}
+	text := f.Text
+	switch f.Type {
+	case brief.Price:
+		if m.set.Kind == "finance" && strings.Contains(text, "%") && m.lang.with("rate_of", text) != "" {
+			name = "rate_of"
+			break
+		}
+		// "The price is offers over £325,000" is no sentence.
+		if (len(m.fill[copybank.Price]) == 0 || m.oddPrice) && m.set.Kind != "hiring" {
+			name = "say_any_price"
+		}
+	case brief.PreviousPrice:
+		text, _ = m.lang.cut("was_words", text)
+	case brief.Deadline:
+		if !m.lang.starts("before_words", text) {
+			text, _ = m.lang.cut("until_words", text)
+		}
+	case brief.When:
+		text, _ = m.lang.cut("when_start", text)
+	}
+	if sentence := m.lang.with(name, strings.TrimSuffix(text, ".")); sentence != "" {
+		m.plain[fact] = sentence
+	}
 }
 
 // addShortLine adds a shorter form of a long line.
@@ -95,6 +158,26 @@ func (m *material) addOwnDates() {
 			l.text, l.facts = l.text+" "+dates[0].text, l.facts|dates[0].fact
 			m.own = append(m.own, l)
 		}
+	}
+}
+
+// addCall adds the line that asks for a call, or for what the contact says: "text 480
+// 555 0119", if the brief asks for no other action.
+func (m *material) addCall() {
+	action, acts := first(m.facts, brief.CallToAction)
+	contact, known := first(m.facts, brief.Contact)
+	if !acts || !known || m.lang == nil || !isContact(contact.Text) {
+		return
+	}
+	text := ""
+	switch phone := atoms.HasPhone(contact.Text); {
+	case m.lang.starts("contact_verbs", contact.Text) && (strings.EqualFold(action.Text, m.lang.with("action_call_now", "")) || m.generic != 0):
+		text, m.calls = contact.Text, true
+	case phone && strings.EqualFold(action.Text, m.lang.with("action_call_now", "")):
+		text, m.calls = m.lang.with("call", contact.Text), true
+	}
+	if text != "" {
+		m.own = append(m.own, line{text: text, facts: m.masks[brief.CallToAction] | m.masks[brief.Contact], angle: "action", own: true})
 	}
 }
 

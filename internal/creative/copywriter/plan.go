@@ -19,8 +19,8 @@ var ranked = []brief.Type{
 
 // order returns the facts in the order in which the variant says them: those of
 // its idea first, then by their importance. Benefits begin with another one in
-// each variant.
-func (w *writer) order() []mask {
+// each variant. An email has all facts, other channels have those of the variant.
+func (w *writer) order(channel string) []mask {
 	var list []mask
 	add := func(within mask) {
 		for _, t := range ranked {
@@ -38,7 +38,11 @@ func (w *writer) order() []mask {
 		}
 	}
 	add(w.idea.lead)
-	add(^mask(0))
+	if channel == "email" {
+		add(^mask(0))
+	} else {
+		add(w.chosen)
+	}
 	return list
 }
 
@@ -58,6 +62,7 @@ type text struct {
 	space string
 	list  []string
 	said  mask
+	ids   []string
 	// taken are lines of other texts that must not come again.
 	taken []string
 	// strict says that a fact waits for a text in which its whole sentence fits.
@@ -77,7 +82,22 @@ func (t *text) length(more string) int {
 func (t *text) String() string { return strings.Join(t.list, t.space) }
 
 func (t *text) add(l *line) {
+	if n := len(t.list); n > 0 && joinsAtoms(t.list[n-1], l.text) {
+		return
+	}
+	t.ids = append(t.ids, l.id)
 	t.list, t.said, t.colored = append(t.list, l.text), t.said|l.facts, t.colored || l.color
+}
+
+// joinsAtoms reports whether the end of a sentence and the beginning of the next one
+// would read as one date: "in October. 2–5 players".
+func joinsAtoms(before, after string) bool {
+	tail := before[max(0, strings.LastIndexByte(before, ' ')+1):]
+	head, _, _ := strings.Cut(after, " ")
+	if head == "" || head[0] < '0' || head[0] > '9' {
+		return false
+	}
+	return slices.ContainsFunc(atoms.Find(tail+" "+head), func(a atoms.Atom) bool { return a.Start < len(tail) && a.End > len(tail)+1 })
 }
 
 // query is a query for the next sentence.
@@ -86,7 +106,7 @@ func (t *text) query(roles ...copybank.Role) query {
 	if len(t.list) > 0 {
 		left = t.room - t.length("")
 	}
-	q := query{roles: roles, limit: t.limit, room: left, said: t.said, taken: slices.Concat(t.taken, t.list), never: t.w.action(), whole: true}
+	q := query{roles: roles, limit: t.limit, room: left, said: t.said, taken: slices.Concat(t.taken, t.list), never: t.w.action(), whole: true, ids: t.ids}
 	if t.limit.Field == "long_headline" {
 		q.never |= t.w.m.phones
 	}
@@ -97,12 +117,15 @@ func (t *text) query(roles ...copybank.Role) query {
 // fact of the variant's idea.
 func (t *text) open() {
 	w := t.w
-	base := t.query(copybank.Opening, copybank.Description, copybank.Body)
-	base.first = true
 	product := w.maskOf(brief.Product)
 	if _, sure := w.m.set.First(brief.Product, brief.Sure); !sure && w.bank != nil && t.start() {
 		return
 	}
+	if w.bank == nil && t.openArranged() || t.openWithSentence(product) {
+		return
+	}
+	base := t.query(copybank.Opening, copybank.Description, copybank.Body)
+	base.first, base.paired = true, true
 	for _, try := range []struct {
 		needs mask
 		leads bool
@@ -121,6 +144,99 @@ func (t *text) open() {
 		}
 		t.add(&l)
 	}
+}
+
+// openWithSentence begins a text with a whole sentence about the product and a fact
+// of the variant's idea. Without one, the fact has the first sentence and the product
+// the second, or the product comes alone.
+func (t *text) openWithSentence(product mask) bool {
+	w := t.w
+	one := func(all, never mask, first bool) bool {
+		q := t.query(copybank.Sentence)
+		q.all, q.first, q.told, q.paired = all, first, true, true
+		q.never |= never
+		l, ok := w.pick(q)
+		if ok {
+			t.add(&l)
+		}
+		return ok
+	}
+	if product == 0 {
+		return false
+	}
+	order := w.order(t.limit.Channel)
+	for _, fact := range order {
+		if fact&w.idea.lead == 0 {
+			break
+		}
+		for _, all := range w.groups(fact, t.said) {
+			if one(product|all, 0, true) {
+				return true
+			}
+		}
+		if fact&w.maskOf(brief.Offer) != 0 {
+			// Another price does not come before the offer.
+			if one(product, w.others|w.maskOf(brief.Price)|w.maskOf(brief.PreviousPrice), true) {
+				return true
+			}
+			break
+		}
+	}
+	benefits := w.maskOf(brief.Benefit)
+	if w.form() != formProse && w.idea.lead&benefits != 0 && w.isStatement(order[0]) {
+		before := *t
+		if one(order[0], product|w.maskOf(brief.Brand), true) {
+			if one(product, w.others, false) {
+				return true
+			}
+			*t = before
+		}
+	}
+	if t.limit.Field == "long_headline" {
+		return false // A headline is no place for "We offer mugs."
+	}
+	return one(product, w.others, true) || one(product, 0, true)
+}
+
+// isStatement reports a fact that is a whole sentence by itself.
+func (w *writer) isStatement(fact mask) bool {
+	for _, slot := range []copybank.Slot{copybank.BenefitClause, copybank.BenefitDo} {
+		if slices.ContainsFunc(w.m.fill[slot], func(f filling) bool { return f.fact == fact }) {
+			return true
+		}
+	}
+	return false
+}
+
+// groups returns the facts that should stand in one sentence with a fact, the most
+// first: a price and the previous one, an offer and its deadline.
+func (w *writer) groups(fact, said mask) []mask {
+	price := w.maskOf(brief.Price) | w.maskOf(brief.PreviousPrice)
+	deal := w.maskOf(brief.Offer) | w.maskOf(brief.Deadline)&^w.m.actBy | w.maskOf(brief.Code)
+	where := w.maskOf(brief.When) | w.maskOf(brief.Place)
+	var list []mask
+	add := func(m mask) {
+		if m &^= said; m&fact != 0 && !slices.Contains(list, m) {
+			list = append(list, m)
+		}
+	}
+	switch {
+	case fact&price != 0:
+		if w.maskOf(brief.Offer) == 0 {
+			add(price | deal&^w.maskOf(brief.Code))
+		}
+		if w.m.have.Has(copybank.PriceWas) {
+			add(price)
+		}
+	case fact&deal != 0:
+		add(deal)
+		add(deal &^ w.maskOf(brief.Code))
+		add(deal &^ w.maskOf(brief.Deadline))
+	case fact&where != 0:
+		add(where)
+	}
+	add(fact)
+	return list
 }
 
 // start opens a text with the first sentence of a brief whose product is not known:
@@ -165,23 +281,66 @@ func (t *text) say(order []mask, ideal, end int) {
 
 // sayOne adds a sentence with a fact, if there is one.
 func (t *text) sayOne(fact mask) {
-	if fact&t.w.maskOf(brief.Benefit) != 0 && t.sayBenefits(fact) {
-		return
-	}
-	q := t.query(copybank.Description, copybank.Body)
-	q.needs = fact
+	w := t.w
+	q := t.query(copybank.Sentence)
 	if q.room < 8 {
 		return
 	}
-	q.told = true
-	l, ok := t.w.pick(q)
+	q.told, q.paired = true, true
+	for _, all := range w.groups(fact, t.said) {
+		q.all = all
+		if l, ok := w.pick(q); ok {
+			t.add(&l)
+			return
+		}
+	}
+	if fact&w.maskOf(brief.Benefit) != 0 && t.sayBenefits(fact) || t.sayPlain(fact) {
+		return
+	}
+	if t.strict && w.m.plain[fact] != "" {
+		return // The next text has room for it.
+	}
+	q = t.query(copybank.Description, copybank.Body)
+	q.needs, q.told, q.paired = fact, true, true
+	l, ok := w.pick(q)
 	if !ok && !t.strict {
 		q.told = false
-		l, ok = t.w.pick(q)
+		l, ok = w.pick(q)
 	}
 	if ok {
 		t.add(&l)
 	}
+}
+
+// leastForPlace is the room from which a text says "Where: Leeds and York."
+const leastForPlace = 100
+
+// sayPlain adds the sentence that names what a fact is.
+func (t *text) sayPlain(fact mask) bool {
+	w := t.w
+	if fact&w.m.actBy != 0 && w.m.generic == 0 {
+		return true // The action says until when.
+	}
+	if fact&w.maskOf(brief.PreviousPrice) != 0 && (!w.m.have.Has(copybank.PriceWas) || t.said&w.maskOf(brief.Price) == 0) {
+		return true // What is not reduced is no saving, and a price before comes after the price.
+	}
+	// A date says nothing before the offer is said.
+	if deal := w.maskOf(brief.Offer) | w.maskOf(brief.PreviousPrice); fact&(w.maskOf(brief.Deadline)|w.maskOf(brief.Code))&^w.m.actBy != 0 && deal != 0 && t.said&deal == 0 {
+		return true
+	}
+	if fact&w.maskOf(brief.Place) != 0 && t.limit.Hard < leastForPlace {
+		return false
+	}
+	l := line{text: w.m.plain[fact], facts: fact}
+	if was := w.m.fill[copybank.PriceWas]; fact&w.maskOf(brief.Price) != 0 && w.m.have.Has(copybank.PriceWas) && t.said&was[0].fact == 0 {
+		price, _ := first(w.m.facts, brief.Price)
+		l = line{text: w.m.lang.with("say_any_price", price.Text+" "+w.m.lang.with("instead", was[0].text)), facts: fact | was[0].fact}
+	}
+	if l.text == "" || t.limit.Length(l.text) > t.query().room || !w.passes(&l, copybank.Description) || slices.Contains(t.taken, l.text) {
+		return false
+	}
+	t.add(&l)
+	return true
 }
 
 // mostListed is how many benefits one sentence lists.
@@ -193,9 +352,13 @@ func (t *text) sayBenefits(first mask) bool {
 	w := t.w
 	var items []item
 	var facts mask
+	most := mostListed
+	if t.strict {
+		most-- // The next text has something to say too.
+	}
 	room := t.query().room
-	for _, fact := range w.order() {
-		if len(items) == 0 && fact != first || fact&t.said != 0 || len(items) == mostListed {
+	for _, fact := range w.order(t.limit.Channel) {
+		if len(items) == 0 && fact != first || fact&t.said != 0 || len(items) == most {
 			continue
 		}
 		one := w.m.listed[fact]
@@ -213,8 +376,26 @@ func (t *text) sayBenefits(first mask) bool {
 		return false
 	}
 	sentence := sentenceCase(w.m.join(items)) + "."
+	if lead := w.leadIn(t); lead != "" {
+		with := strings.Replace(lead, "{x}", w.m.join(items), 1)
+		if t.limit.Length(with) <= room {
+			sentence = with
+		}
+	}
 	t.add(&line{text: sentence, facts: facts})
 	return true
+}
+
+// leadIn returns the words before a list of benefits, empty in short texts.
+func (w *writer) leadIn(t *text) string {
+	if w.m.lang == nil || t.limit.Hard < 200 {
+		return ""
+	}
+	list := w.m.lang.values["list_leads"]
+	if len(list) == 0 {
+		return ""
+	}
+	return list[w.variant%len(list)]
 }
 
 // item is a benefit in a list. thing says that it is a noun phrase.
@@ -263,9 +444,22 @@ func (m *material) listable(f brief.Fact) (one item) {
 	return one
 }
 
-// close ends a text with the action.
+// close ends a text with the action, unless a sentence before asks for it: "Join us in
+// Leeds."
 func (t *text) close() {
+	if f, ok := first(t.w.m.facts, brief.CallToAction); ok && f.Start == nil && slices.ContainsFunc(t.list, func(s string) bool { return startsWithWords(s, f.Text) }) {
+		return
+	}
 	q := t.w.closing(t)
+	if t.w.m.calls {
+		// A call needs its number, where numbers may be.
+		q.all = t.w.maskOf(brief.Contact)
+		if l, ok := t.w.pick(q); ok {
+			t.add(&l)
+			return
+		}
+		q.all = 0
+	}
 	if l, ok := t.w.pick(q); ok {
 		t.add(&l)
 	}

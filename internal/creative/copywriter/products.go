@@ -42,19 +42,27 @@ func (m *material) addProduct(text string, fact mask) {
 	if !isShort(text, 9) {
 		return
 	}
+	if m.wanted || m.set.Kind == "hiring" && m.set.KindConfidence >= brief.SureKind {
+		m.addPeople(text, fact)
+	}
 	short := m.withoutBrand(text)
 	if short == "" {
 		short = m.shortOf(text)
 	}
 	if !m.english {
-		m.fill[copybank.Product] = append(m.fill[copybank.Product], filling{text: text, short: short, fact: fact})
+		m.fill[copybank.Product] = append(m.fill[copybank.Product], filling{text: text, within: m.withinSentence(text), short: short, fact: fact})
 		return
 	}
 	if isSaid(text) {
 		return
 	}
 	bare, article := cutArticle(text)
-	number := words.NumberOf(bare)
+	// What is in brackets says nothing about the number.
+	noun, _, _ := strings.Cut(bare, " (")
+	number := words.NumberOf(noun)
+	if number == words.NoNumber && isCountable(noun) {
+		number = words.One
+	}
 	if article == "a" && number != words.Plural {
 		number = words.One
 	}
@@ -81,6 +89,85 @@ func (m *material) addProduct(text string, fact mask) {
 		m.add(copybank.ProductName, text, fact)
 	case words.NoNumber:
 	}
+}
+
+// withinSentence returns a product as it is written within a sentence of a language
+// that begins nouns small, empty if it is the same or has a name.
+func (m *material) withinSentence(text string) string {
+	first, size := utf8.DecodeRuneInString(text)
+	rest := text[size:]
+	if m.lang == nil || !unicode.IsUpper(first) || !strings.Contains(rest, " ") || strings.HasPrefix(strings.ToLower(m.set.Language), "de") {
+		return ""
+	}
+	if strings.ContainsFunc(rest, func(r rune) bool { return unicode.IsUpper(r) || unicode.IsDigit(r) }) {
+		return ""
+	}
+	for _, f := range m.facts {
+		if f.Type == brief.Brand && strings.HasPrefix(f.Text, strings.Fields(text)[0]) {
+			return ""
+		}
+	}
+	return string(unicode.ToLower(first)) + rest
+}
+
+// isWanted reports an appeal for people and not for money: its product are people, or
+// the word for those who help.
+func isWanted(set *brief.Understood, l *language) bool {
+	if set.Kind != "appeal" || set.KindConfidence < brief.SureKind || l == nil {
+		return false
+	}
+	product, ok := set.First(brief.Product, brief.Sure)
+	if !ok || asksForMoney(set) {
+		return false
+	}
+	bare, _ := cutArticle(product.Text)
+	return strings.HasPrefix(strings.ToLower(set.Language), "en") && words.ArePeople(bare) || l.has("helpers", bare)
+}
+
+// asksForMoney reports a brief with an amount that people can give.
+func asksForMoney(set *brief.Understood) bool {
+	for _, t := range []brief.Type{brief.Price, brief.Offer, brief.Product, brief.Sentence} {
+		for _, f := range set.All(t, 0) {
+			if hasMoney(f.Text) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// addPeople adds those whom a job ad or an appeal looks for.
+func (m *material) addPeople(text string, fact mask) {
+	one := filling{text: text, fact: fact}
+	if m.english {
+		bare, article := cutArticle(text)
+		one.text = m.inner(bare)
+		if words.NumberOf(bare) == words.One || article == "a" {
+			one.within = words.Article(bare) + " " + one.text
+		}
+	}
+	m.fill[copybank.People] = append(m.fill[copybank.People], one)
+}
+
+// isCountable reports a phrase whose last word is in no list and has the form of one
+// thing: "waxed canvas tote". A wrong article is rarer than a missing one.
+func isCountable(noun string) bool {
+	list := strings.Fields(strings.ToLower(noun))
+	if len(list) < 2 || words.Countless(noun) || words.IsName(noun) || words.IsNamedThing(noun) || strings.ContainsAny(noun, ",&+:0123456789") {
+		return false
+	}
+	last := list[len(list)-1]
+	for _, word := range list {
+		if word == "and" || word == "or" || word == "of" || word == "for" || word == "with" || word == "in" || word == "by" {
+			return false
+		}
+	}
+	for _, ending := range []string{"et", "er", "or", "te", "ck", "ot", "op", "ag", "ab", "an"} {
+		if strings.HasSuffix(last, ending) {
+			return true
+		}
+	}
+	return false
 }
 
 // isSaid reports a product that is a sentence: "we come to your house and wash your
@@ -130,6 +217,12 @@ func (m *material) addOffer(text string, fact mask) {
 	}
 	text = m.inner(text)
 	first, _, _ := strings.Cut(strings.ToLower(text), " ")
+	if first == "no" || first == "zero" || isNamedPrice(m.lang, text) {
+		if first == "no" && m.lang.has("costs", text) {
+			m.add(copybank.OfferDo, "pay "+text, fact)
+		}
+		return
+	}
 	switch rest, got := m.lang.cut("get_words", text); {
 	case got:
 		m.add(copybank.OfferDo, text, fact)
@@ -143,7 +236,7 @@ func (m *material) addOffer(text string, fact mask) {
 		if saved, ok := saving(text); ok {
 			m.add(copybank.OfferDo, saved, fact)
 		} else if first != "half" {
-			m.add(copybank.OfferDo, "get "+text, fact)
+			m.add(copybank.OfferDo, "get "+withGiftArticle(text), fact)
 		}
 	default:
 		switch words.ShapeOf(text) {
@@ -154,6 +247,31 @@ func (m *material) addOffer(text string, fact mask) {
 		case words.Unknown, words.Predicate, words.Attribute, words.Clause:
 		}
 	}
+}
+
+// withGiftArticle writes a single gift with its article: "a free child seat", "a 15%
+// launch discount".
+func withGiftArticle(text string) string {
+	first, rest, _ := strings.Cut(text, " ")
+	noun, _, _ := strings.Cut(rest, " worth ")
+	if first != "free" && !strings.HasSuffix(first, "%") || startsWithWords(rest, "off") || words.NumberOf(noun) != words.One {
+		return text
+	}
+	return words.Article(text) + " " + text
+}
+
+// isNamedPrice reports an offer that is a thing and its price: "first session £30".
+func isNamedPrice(l *language, text string) bool {
+	found := atoms.Find(text)
+	if len(found) == 0 || startsWithGift(l, text) || l.starts("get_words", text) {
+		return false
+	}
+	last := found[len(found)-1]
+	before := strings.Fields(text[:last.Start])
+	if last.Kind != atoms.Money || last.End != len(text) || len(before) == 0 {
+		return false
+	}
+	return words.ShapeOf(text) != words.Imperative && !l.has("from_words", before[len(before)-1]) && !l.has("over_words", before[len(before)-1])
 }
 
 // startsWithGift reports whether an offer begins with an amount or a word such as

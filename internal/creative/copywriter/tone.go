@@ -3,6 +3,7 @@ package copywriter
 import (
 	"slices"
 	"strings"
+	"unicode"
 
 	"fanfare/internal/creative"
 	"fanfare/internal/creative/atoms"
@@ -160,8 +161,16 @@ func actionText(set *brief.Understood, asked string) string {
 	if set.KindConfidence >= brief.SureKind {
 		action = of("action_of_" + string(set.Kind))
 	}
+	switch {
+	case isWanted(set, l):
+		return of("action_of_wanted")
+	case set.Kind == "appeal" && action != "" && !asksForMoney(set) && !slices.ContainsFunc(set.Facts, func(f brief.Fact) bool { return l.has("gifts", f.Text) }):
+		// Not every appeal is for money.
+		action = of("action_of_help")
+	}
 	contact, _ := set.First(brief.Contact, 0)
-	if call := of("action_call_now"); call != "" && atoms.HasPhone(contact.Text) && (action == "" || action == of("action_learn_more") || action == of("action_contact_us")) {
+	online := slices.Contains([]brief.Kind{"product", "fashion", "software", "hiring", "course", "appeal", "media"}, set.Kind) && action != ""
+	if call := of("action_call_now"); call != "" && atoms.HasPhone(contact.Text) && !online {
 		return call
 	}
 	if action == "" || action == of("action_learn_more") {
@@ -169,7 +178,10 @@ func actionText(set *brief.Understood, asked string) string {
 		if set.KindConfidence >= brief.SureKind {
 			kind = set.Kind
 		}
-		for _, with := range []brief.Type{brief.Code, brief.Place, brief.When, brief.Price} {
+		if _, coded := set.First(brief.Code, brief.Sure); coded {
+			return of("action_shop_now") // A code is for an order.
+		}
+		for _, with := range []brief.Type{brief.Place, brief.When, brief.Price} {
 			if _, known := set.First(with, brief.Sure); known {
 				if text := of("action_with_" + string(with) + "_of_" + string(kind)); text != "" {
 					return text
@@ -229,7 +241,7 @@ func gramsOf(channel string, c *policy.Copy) grams {
 			if words := strings.Fields(text); channel != "display" && l.MaxItems == 1 && len(words) > startWords && l.Field != "long_headline" && l.Field != "short_text" && l.Field != "preheader" {
 				g.begins = strings.Join(words[:startWords], " ")
 			}
-			words := strings.Fields(asWords(opens(text)))
+			words := strings.FieldsFunc(strings.ToLower(opens(text)), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 			if len(words) < 3 {
 				g.words[strings.Join(words, " ")] = true
 			}
@@ -253,11 +265,15 @@ func opens(text string) string {
 const sameShare = 0.5
 
 // resembles reports whether two variants repeat each other: they say the same on
-// two of three channels.
+// two of three channels that both have.
 func resembles(a, b map[string]grams) bool {
-	alike := 0
+	alike, both := 0, 0
 	for channel, x := range a {
-		y := b[channel]
+		y, ok := b[channel]
+		if !ok {
+			continue
+		}
+		both++
 		common := 0
 		for gram := range x.words {
 			if y.words[gram] {
@@ -268,5 +284,5 @@ func resembles(a, b map[string]grams) bool {
 			alike++
 		}
 	}
-	return alike*3 >= len(a)*2
+	return both > 0 && alike*3 >= both*2
 }
