@@ -123,7 +123,7 @@ func TestReviewRules(t *testing.T) {
 		{"rival among nouns", nil, "social", "primary_text", "Besser als IKEA. Günstiger als Miete.", []string{"comparative_claim warn [Besser als IKEA]"}},
 		{"rival in a title", nil, "social", "primary_text", "Brighter Lamps Than Sunny Mornings", nil},
 		{"wage in a job", nil, "social", "primary_text", "Drivers wanted. Earn £900 a week", nil},
-		{"wage of a scheme", nil, "social", "primary_text", "No job? Earn £900 a week from home", []string{"financial_claim block [Earn £900 a week]"}},
+		{"wage of a scheme", nil, "social", "primary_text", "No job? Earn £900 a week from home", []string{"financial_claim block [Earn £900 a week from home]"}},
 		{"fake reply in an ad", nil, "social", "headlines", "Re: your order", []string{"fake_message block [Re:]"}},
 		{"fake reply in an email", nil, "email", "subject", "Re: your order", []string{"fake_message warn [Re:]"}},
 		{"restricted", nil, "social", "primary_text", "Online casino with bonus", []string{"restricted_product warn [Online casino]"}},
