@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode/utf8"
 )
 
 // data has the word classes by language and the frames. data/README.md explains
@@ -50,6 +51,8 @@ type lexiconNode struct {
 type lexiconEntry struct {
 	class     int
 	languages languageSet
+	// accented is set for a word with accents: té is no te.
+	accented bool
 }
 
 // affixes are starts or ends of words, with their lengths in order.
@@ -224,7 +227,7 @@ func expandForms(entry string, endings map[string][]string) []string {
 }
 
 func (l *lexicon) add(form string, class int, languages languageSet) {
-	e := lexiconEntry{class, languages}
+	e := lexiconEntry{class, languages, strings.ContainsFunc(form, func(r rune) bool { return r >= utf8.RuneSelf })}
 	if stem, ok := strings.CutSuffix(form, "*"); ok {
 		l.stems.add(foldText(stem), e)
 		return
@@ -255,7 +258,7 @@ func (a *affixes) add(key string, e lexiconEntry) { a.entries[key] = addEntry(a.
 
 func addEntry(list []lexiconEntry, e lexiconEntry) []lexiconEntry {
 	for i := range list {
-		if list[i].class == e.class {
+		if list[i].class == e.class && list[i].accented == e.accented {
 			list[i].languages |= e.languages
 			return list
 		}
@@ -437,11 +440,22 @@ func (l *lexicon) found(p *parsedText, start, i int, node *lexiconNode, found []
 		return found
 	}
 	for _, e := range node.entries {
-		if e.class != l.rival || p.isCapitalized(p.tokens[start]) {
+		if (e.class != l.rival || p.isCapitalized(p.tokens[start])) && (!e.accented || start < i || !l.isUnaccented(p, p.tokens[i], node, e)) {
 			found = append(found, classHit{e.class, hit{start, i + 1, e.languages}})
 		}
 	}
 	return l.follow(p, start, i+1, node, found)
+}
+
+// isUnaccented reports whether a word without accents is a frequent word of the
+// language, and not the one with accents of an entry.
+func (l *lexicon) isUnaccented(p *parsedText, x token, node *lexiconNode, e lexiconEntry) bool {
+	for _, r := range p.runes[x.start:x.end] {
+		if r >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return slices.ContainsFunc(node.entries, func(o lexiconEntry) bool { return o.class == l.language && o.languages&e.languages != 0 })
 }
 
 // findAffixes finds the entries that are the start or the end of a word.
