@@ -11,8 +11,8 @@ func RuleIDs() []string {
 	return list
 }
 
-// MissingWords returns the classes of the frames that have no words in a
-// language.
+// MissingWords returns the classes of the frames for all languages that have no
+// words in a language.
 func MissingWords() map[string][]string {
 	words := map[string]map[string]bool{}
 	for _, name := range lexiconFiles {
@@ -24,7 +24,7 @@ func MissingWords() map[string][]string {
 	missing, set := map[string][]string{}, grammar()
 	for class, i := range set.lexicon.classes {
 		for _, name := range lexiconFiles[:len(lexiconFiles)-1] {
-			if set.isUsed(i) && i >= len(builtInClasses) && !words[name][class] && !words["any"][class] {
+			if set.isShared(i) && i >= len(builtInClasses) && class[0] != '(' && !words[name][class] && !words["any"][class] {
 				missing[name] = append(missing[name], class)
 			}
 		}
@@ -32,16 +32,9 @@ func MissingWords() map[string][]string {
 	return missing
 }
 
-// isUsed reports whether a frame needs a word of the class.
-func (set *frameSet) isUsed(class int) bool {
-	for _, list := range set.byRule {
-		for _, f := range list {
-			for _, part := range f.parts {
-				if slices.Contains(part.classes, class) {
-					return true
-				}
-			}
-		}
-	}
-	return false
+// isShared reports whether a frame of all languages needs a word of the class.
+func (set *frameSet) isShared(class int) bool {
+	return slices.ContainsFunc(set.frames, func(f *frame) bool {
+		return f.languages == allLanguages && slices.ContainsFunc(f.parts, func(part framePart) bool { return slices.Contains(part.classes, class) })
+	})
 }

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -9,18 +10,24 @@ import (
 )
 
 // frame is a claim in terms of word classes: a verb of curing near an ailment.
-// All languages share the frames; the words of one match belong to one language.
+// All languages share the frames of classes; the words of one match belong to
+// one language.
 type frame struct {
 	text string
-	// rule is the rule that the frame belongs to, claim its category.
-	rule, claim string
-	parts       []framePart
+	// index is the place of the frame in the data.
+	index int
+	// rule is the rule that the frame belongs to, category its part of the rule.
+	rule, category string
+	// languages are those of the file of the frame.
+	languages languageSet
+	parts     []framePart
 	// across lets a match continue in the next sentence.
 	across bool
 	// unless excludes matches with these classes in the same sentence, without
 	// those with these classes anywhere in the text, before those that follow
-	// one within three words.
+	// one within three words, not those that overlap a match of these groups.
 	unless, without, before []int
+	not                     []string
 }
 
 // framePart is one element of a frame: a word of one of the classes.
@@ -28,42 +35,45 @@ type framePart struct {
 	classes []int
 	// gap is the maximum number of words between this part and those before.
 	gap int
-	// either lets the part be before or after the others.
-	either bool
-	set    classSet
+	// either lets the part be before or after the others, fillers only words
+	// such as "some" and "cheap" be between.
+	either, fillers bool
+	// named is set for classes with a name. Their words are part of the claim:
+	// "relieves migraine" is not proven by "relieves asthma".
+	named bool
 }
 
-// classSet is a set of classes, one bit each.
-type classSet [4]uint64
-
-func newClassSet(classes []int) classSet {
-	var set classSet
-	for _, class := range classes {
-		set[class/64] |= 1 << (class % 64)
-	}
-	return set
-}
-
-func (s *classSet) overlaps(o *classSet) bool {
-	return s[0]&o[0]|s[1]&o[1]|s[2]&o[2]|s[3]&o[3] != 0
-}
-
+// frameSet has the frames of all rules.
 type frameSet struct {
 	lexicon *lexicon
-	byRule  map[string][]*frame
+	frames  []*frame
+	// byClass has the frames to try if a text has a word of a class.
+	byClass map[int][]*frame
+	// exceptions are the frames of each group of exceptions.
+	exceptions map[string][]*frame
 }
 
-// partPattern separates the parts of a frame: a gap with its order, then the
-// classes.
-var partPattern = regexp.MustCompile(`^(?:([>+])([0-9]+) )?([a-z_|]+)$`)
+// exceptionMark starts the name of a group of exceptions.
+const exceptionMark = "~"
 
-func newFrameSet(l *lexicon, text string) *frameSet {
-	set := &frameSet{lexicon: l, byRule: map[string][]*frame{}}
+// partPattern has the parts of a frame: a gap with its order, then classes or
+// words in brackets. alternativePattern has one of them.
+var (
+	partPattern        = regexp.MustCompile(`^(?:([>+~])([0-9]+) +)?((?:[a-z_]+|\([^)]*\))(?:\|(?:[a-z_]+|\([^)]*\)))*)(?: +|$)`)
+	alternativePattern = regexp.MustCompile(`[a-z_]+|\([^)]*\)`)
+)
+
+func newFrameSet(l *lexicon) *frameSet {
+	return &frameSet{lexicon: l, byClass: map[int][]*frame{}, exceptions: map[string][]*frame{}}
+}
+
+// read reads the frames of a file. The words in brackets belong to its languages.
+func (set *frameSet) read(text string, languages languageSet) {
 	for _, line := range dataLines(text) {
-		f := &frame{text: line[1]}
-		f.rule, f.claim, _ = strings.Cut(line[0], "/")
+		f := &frame{text: line[1], index: len(set.frames), languages: languages}
+		f.rule, f.category, _ = strings.Cut(line[0], "/")
 		sections := strings.Split(line[1], ";")
-		set.readParts(f, strings.Fields(sections[0]))
+		set.readParts(f, strings.TrimSpace(sections[0]), languages)
 		for _, section := range sections[1:] {
 			words := strings.Fields(section)
 			switch words[0] {
@@ -75,29 +85,38 @@ func newFrameSet(l *lexicon, text string) *frameSet {
 				f.without = set.classesOf(f, words[1:])
 			case "before":
 				f.before = set.classesOf(f, words[1:])
+			case "not":
+				f.not = words[1:]
 			default:
 				panic(fmt.Sprintf("policy frame %q: unknown section %q", f.text, section))
 			}
 		}
-		set.byRule[f.rule] = append(set.byRule[f.rule], f)
+		if group, ok := strings.CutPrefix(f.rule, exceptionMark); ok {
+			set.exceptions[group] = append(set.exceptions[group], f)
+			continue
+		}
+		set.frames = append(set.frames, f)
 	}
-	return set
 }
 
-func (set *frameSet) readParts(f *frame, words []string) {
-	for i := 0; i < len(words); i++ {
-		word := words[i]
-		if strings.ContainsAny(word[:1], ">+") && i+1 < len(words) {
-			i++
-			word += " " + words[i]
-		}
-		m := partPattern.FindStringSubmatch(word)
+func (set *frameSet) readParts(f *frame, text string, languages languageSet) {
+	for text != "" {
+		m := partPattern.FindStringSubmatch(text)
 		if m == nil {
-			panic(fmt.Sprintf("policy frame %q: bad part %q", f.text, word))
+			panic(fmt.Sprintf("policy frame %q: bad part at %q", f.text, text))
 		}
-		gap, _ := strconv.Atoi(m[2])
-		classes := set.classesOf(f, strings.Split(m[3], "|"))
-		f.parts = append(f.parts, framePart{classes, gap, m[1] == "+", newClassSet(classes)})
+		part := framePart{either: m[1] == "+", fillers: m[1] == "~"}
+		part.gap, _ = strconv.Atoi(m[2])
+		for _, name := range alternativePattern.FindAllString(m[3], -1) {
+			if name[0] == '(' {
+				part.classes = append(part.classes, set.lexicon.inline(name[1:len(name)-1], languages))
+				continue
+			}
+			part.named = true
+			part.classes = append(part.classes, set.classesOf(f, []string{name})...)
+		}
+		f.parts = append(f.parts, part)
+		text = text[len(m[0]):]
 	}
 }
 
@@ -113,105 +132,224 @@ func (set *frameSet) classesOf(f *frame, names []string) []int {
 	return list
 }
 
-// classHits returns the places of all classes in the text.
-func (p *parsedText) classHits() [][]hit {
-	if p.hits == nil {
-		p.hits = grammar().lexicon.hits(p)
-		for class, list := range p.hits {
-			if len(list) > 0 {
-				p.classes[class/64] |= 1 << (class % 64)
+// index sorts the frames by a part that few texts have.
+func (set *frameSet) index() {
+	for _, f := range set.frames {
+		for _, group := range f.not {
+			if set.exceptions[group] == nil {
+				panic(fmt.Sprintf("policy frame %q: there are no exceptions %q", f.text, group))
+			}
+		}
+		rarest := slices.MinFunc(f.parts, func(a, b framePart) int { return cmp.Compare(set.commonness(a), set.commonness(b)) })
+		for _, class := range rarest.classes {
+			set.byClass[class] = append(set.byClass[class], f)
+		}
+	}
+}
+
+// commonness is a measure of how many texts have a part: frequent words count
+// more than others.
+func (set *frameSet) commonness(part framePart) int {
+	n := 0
+	for _, class := range part.classes {
+		if class < len(builtInClasses) {
+			n += 1000
+		}
+		n += set.lexicon.frequency[class]
+	}
+	return n
+}
+
+// frameMatch is a match of a frame in the tokens of a text.
+type frameMatch struct {
+	frame *frame
+	hit
+	words string
+}
+
+// reading has the words of a text by class, while its frames are looked for.
+type reading struct {
+	*parsedText
+	set  *frameSet
+	hits classHits
+	// lenient ignores the exceptions: what a source says is stated in any case.
+	lenient bool
+	groups  map[string][]hit
+}
+
+// frameSpans returns the places of the frames of all rules.
+func (p *parsedText) frameSpans() map[string][]span {
+	if p.frames == nil {
+		p.frames = map[string][]span{}
+		for _, m := range p.readFrames() {
+			s := span{start: p.tokens[m.start].start, end: p.tokens[m.end-1].end, category: m.frame.category, claim: m.frame.text + m.words}
+			if list := p.frames[m.frame.rule]; !slices.ContainsFunc(list, s.overlaps) {
+				p.frames[m.frame.rule] = append(list, s)
+			}
+		}
+		if other := p.undisguised(); other != nil {
+			p.addSpans(other.frameSpans())
+		}
+	}
+	return p.frames
+}
+
+// addSpans adds the places of another reading of the text.
+func (p *parsedText) addSpans(other map[string][]span) {
+	for rule, list := range other {
+		for _, s := range list {
+			if !slices.ContainsFunc(p.frames[rule], s.overlaps) {
+				p.frames[rule] = append(p.frames[rule], s)
 			}
 		}
 	}
-	return p.hits
 }
 
-// has reports whether the text has a word of a class.
-func (p *parsedText) has(class string) bool {
-	return len(p.classHits()[grammar().lexicon.classes[class]]) > 0
+// readFrames returns the matches of all frames: those of words in a language
+// before those of classes, the first and longest before others.
+func (p *parsedText) readFrames() []frameMatch {
+	set := grammar()
+	r := &reading{parsedText: p, set: set, hits: set.lexicon.hits(p), lenient: p.lenient}
+	var list []frameMatch
+	tried := map[*frame]bool{}
+	for _, class := range r.hits.classes() {
+		for _, f := range set.byClass[class] {
+			if !tried[f] {
+				tried[f] = true
+				list = r.find(f, list)
+			}
+		}
+	}
+	slices.SortFunc(list, func(a, b frameMatch) int {
+		return cmp.Or(set.rank(a.frame)-set.rank(b.frame), a.start-b.start, b.end-a.end, a.frame.index-b.frame.index)
+	})
+	return list
+}
+
+// rank is the order of frames that match the same words.
+func (set *frameSet) rank(f *frame) int {
+	if f.languages == allLanguages {
+		return 1
+	}
+	return 0
 }
 
 // findFrames finds the frames of a rule.
 func findFrames(rule string) func(*parsedText, *sourceIndex) []span {
-	return func(p *parsedText, _ *sourceIndex) []span {
-		var list []span
-		for _, f := range grammar().byRule[rule] {
-			for _, s := range f.find(p) {
-				s.claim = f.claim
-				if !slices.ContainsFunc(list, s.overlaps) {
-					list = append(list, s)
-				}
-			}
-		}
-		return list
-	}
+	return func(p *parsedText, _ *sourceIndex) []span { return p.frameSpans()[rule] }
 }
 
 func (s span) overlaps(o span) bool { return s.start < o.end && o.start < s.end }
 
-// find returns the matches of a frame.
-func (f *frame) find(p *parsedText) []span {
-	hits := p.classHits()
+// find adds the matches of a frame.
+func (r *reading) find(f *frame, list []frameMatch) []frameMatch {
 	for i := range f.parts {
-		if !f.parts[i].set.overlaps(&p.classes) {
-			return nil
+		if !slices.ContainsFunc(f.parts[i].classes, r.hits.has) {
+			return list
 		}
 	}
-	if slices.ContainsFunc(f.without, func(class int) bool { return len(hits[class]) > 0 }) {
-		return nil
+	if !r.lenient && slices.ContainsFunc(f.without, r.hits.has) {
+		return list
 	}
-	var list []span
 	for _, class := range f.parts[0].classes {
-		for _, h := range hits[class] {
-			if h, ok := f.match(p, h, 1); ok && h.end > h.start && !f.excepted(p, h) {
-				list = append(list, span{start: p.tokens[h.start].start, end: p.tokens[h.end-1].end})
+		for _, h := range r.hits.of(class) {
+			m, ok := r.match(f, frameMatch{f, h.hit, r.claimWords(f.parts[0], h.hit)}, 1)
+			if ok && m.end > m.start && (r.lenient || !r.excepted(f, m.hit)) {
+				list = append(list, m)
 			}
 		}
 	}
 	return list
 }
 
+// claimWords returns the words of a part that make a claim different from
+// others of the same frame.
+func (r *reading) claimWords(part framePart, h hit) string {
+	if !part.named {
+		return ""
+	}
+	words := ""
+	for _, x := range r.tokens[h.start:h.end] {
+		words += " " + x.text
+	}
+	return words
+}
+
 // match extends a match of the first n parts by the others.
-func (f *frame) match(p *parsedText, h hit, n int) (hit, bool) {
+func (r *reading) match(f *frame, m frameMatch, n int) (frameMatch, bool) {
 	if n == len(f.parts) {
-		return h, true
+		return m, true
 	}
 	part := f.parts[n]
 	for _, class := range part.classes {
-		for _, o := range p.hits[class] {
-			joined := hit{min(h.start, o.start), max(h.end, o.end), h.languages & o.languages}
-			after := o.start >= h.end && o.start-h.end <= part.gap && f.joins(p, h.end, o.start)
-			before := part.either && o.end <= h.start && h.start-o.end <= part.gap && f.joins(p, o.end, h.start)
+		for _, o := range r.hits.of(class) {
+			joined := hit{min(m.start, o.start), max(m.end, o.end), m.languages & o.languages}
+			after := o.start >= m.end && o.start-m.end <= part.gap && r.joins(f, part, m.end, o.start)
+			before := part.either && o.end <= m.start && m.start-o.end <= part.gap && r.joins(f, part, o.end, m.start)
 			if joined.languages == 0 || !after && !before {
 				continue
 			}
-			if result, ok := f.match(p, joined, n+1); ok {
+			if result, ok := r.match(f, frameMatch{f, joined, m.words + r.claimWords(part, o.hit)}, n+1); ok {
 				return result, true
 			}
 		}
 	}
-	return hit{}, false
+	return frameMatch{}, false
 }
 
 // joins reports whether the tokens between two parts do not separate them.
-func (f *frame) joins(p *parsedText, from, to int) bool {
-	return f.across || !slices.ContainsFunc(p.tokens[from:to], endsSentence)
+func (r *reading) joins(f *frame, part framePart, from, to int) bool {
+	if !f.across && slices.ContainsFunc(r.tokens[from:to], endsSentence) {
+		return false
+	}
+	for i := from; part.fillers && i < to; i++ {
+		if !slices.ContainsFunc(r.hits.of(r.set.lexicon.filler), func(h classHit) bool { return h.start <= i && i < h.end }) {
+			return false
+		}
+	}
+	return true
 }
 
+// maxNegationDistance is the maximum number of words between a negating word
+// and the match.
+const maxNegationDistance = 3
+
 // excepted reports whether an exception of the frame applies to a match.
-func (f *frame) excepted(p *parsedText, h hit) bool {
-	if f.unless == nil && f.before == nil {
+func (r *reading) excepted(f *frame, h hit) bool {
+	if f.unless == nil && f.before == nil && f.not == nil {
 		return false
 	}
 	from, to := h.start, h.end
-	for from > 0 && !endsSentence(p.tokens[from-1]) {
+	for from > 0 && !endsSentence(r.tokens[from-1]) {
 		from--
 	}
-	for to < len(p.tokens) && !endsSentence(p.tokens[to]) {
+	for to < len(r.tokens) && !endsSentence(r.tokens[to]) {
 		to++
 	}
-	near := func(o hit) bool { return o.start >= from && o.end <= h.start && h.start-o.end <= maxNegationDistance }
-	inside := func(o hit) bool { return o.start >= from && o.end <= to }
-	return slices.ContainsFunc(f.unless, func(class int) bool { return slices.ContainsFunc(p.hits[class], inside) }) ||
-		slices.ContainsFunc(f.before, func(class int) bool { return slices.ContainsFunc(p.hits[class], near) })
+	near := func(o classHit) bool {
+		return o.start >= from && o.end <= h.start && h.start-o.end <= maxNegationDistance
+	}
+	inside := func(o classHit) bool { return o.start >= from && o.end <= to }
+	return slices.ContainsFunc(f.unless, func(class int) bool { return slices.ContainsFunc(r.hits.of(class), inside) }) ||
+		slices.ContainsFunc(f.before, func(class int) bool { return slices.ContainsFunc(r.hits.of(class), near) }) ||
+		slices.ContainsFunc(f.not, func(group string) bool { return slices.ContainsFunc(r.group(group), h.overlaps) })
+}
+
+func (h hit) overlaps(o hit) bool { return h.start < o.end && o.start < h.end }
+
+// group returns the matches of a group of exceptions.
+func (r *reading) group(name string) []hit {
+	if r.groups == nil {
+		r.groups = map[string][]hit{}
+	}
+	list, known := r.groups[name]
+	if !known {
+		for _, f := range r.set.exceptions[name] {
+			for _, m := range r.find(f, nil) {
+				list = append(list, m.hit)
+			}
+		}
+		r.groups[name] = list
+	}
+	return list
 }

@@ -3,9 +3,11 @@ package policy
 import (
 	"embed"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
+	"unicode/utf8"
 )
 
 // data has the word classes by language and the frames. data/README.md explains
@@ -27,7 +29,12 @@ const allLanguages languageSet = 1<<6 - 1
 type lexicon struct {
 	classes map[string]int
 	// The classes of the same names.
-	number, money, percent, start, name, language int
+	number, money, percent, start, end, rival, name, filler, language int
+	// voids has, for a class, that of the words in which it does not apply: gun in
+	// "glue gun".
+	voids map[int]int
+	// frequency has the number of entries of a class. Frequent words count more.
+	frequency map[int]int
 	// words has the entries, stems and tails those that are the start or the end
 	// of a word.
 	words        lexiconNode
@@ -44,6 +51,8 @@ type lexiconNode struct {
 type lexiconEntry struct {
 	class     int
 	languages languageSet
+	// accented is set for a word with accents: té is no te.
+	accented bool
 }
 
 // affixes are starts or ends of words, with their lengths in order.
@@ -56,31 +65,50 @@ type affixes struct {
 const numberWord = "0"
 
 // builtInClasses are the classes that the code knows: numbers, amounts of money,
-// percentages, the start of a sentence, names that are only names if they start
-// with a capital, and frequent words of a language.
-var builtInClasses = []string{"number", "money", "percent", "start", "rival", "language"}
+// percentages, the start and the end of a sentence, brands that are brands only
+// with a capital, other names, words between an offer and its goods, and
+// frequent words of a language.
+var builtInClasses = []string{"number", "money", "percent", "start", "end", "rival", "name", "filler", "language"}
 
 // grammar has the word classes and the frames. It is read on first use, so that
 // programs without checks start faster.
 var grammar = sync.OnceValue(func() *frameSet {
 	l := &lexicon{
-		classes: map[string]int{}, words: lexiconNode{next: map[string]*lexiconNode{}},
+		classes: map[string]int{}, voids: map[int]int{}, frequency: map[int]int{}, words: lexiconNode{next: map[string]*lexiconNode{}},
 		stems: affixes{entries: map[string][]lexiconEntry{}}, tails: affixes{entries: map[string][]lexiconEntry{}},
 	}
-	for i, class := range []*int{&l.number, &l.money, &l.percent, &l.start, &l.name, &l.language} {
+	for i, class := range []*int{&l.number, &l.money, &l.percent, &l.start, &l.end, &l.rival, &l.name, &l.filler, &l.language} {
 		*class = i
 		l.classes[builtInClasses[i]] = i
 	}
 	for i, name := range lexiconFiles {
-		languages := languageSet(1) << i
-		if name == "any" {
-			languages = allLanguages
-		}
-		l.read(readData("lexicon/"+name+".txt"), languages)
+		l.read(readData("lexicon/"+name+".txt"), languagesOf(i))
+	}
+	set := newFrameSet(l)
+	for i, name := range lexiconFiles {
+		set.read(readData("frames/"+name+".txt"), languagesOf(i))
 	}
 	l.stems.lengths, l.tails.lengths = keyLengths(l.stems.entries), keyLengths(l.tails.entries)
-	return newFrameSet(l, readData("frames.txt"))
+	set.index()
+	return set
 })
+
+// languagesOf returns the languages of a file of the data.
+func languagesOf(file int) languageSet {
+	if lexiconFiles[file] == "any" {
+		return allLanguages
+	}
+	return 1 << file
+}
+
+// languageOf returns the set of a language tag, empty if it has no words here.
+func languageOf(tag string) languageSet {
+	base, _, _ := strings.Cut(strings.ToLower(tag), "-")
+	if i := slices.Index(lexiconFiles, base); i >= 0 && base != "any" {
+		return 1 << i
+	}
+	return 0
+}
 
 func readData(name string) string {
 	text, err := data.ReadFile("data/" + name)
@@ -131,15 +159,43 @@ func (l *lexicon) read(text string, languages languageSet) {
 			endings[name] = strings.Fields(value)
 			continue
 		}
-		class, known := l.classes[name]
-		if !known {
-			class = len(l.classes)
-			l.classes[name] = class
+		l.addAll(value, l.class(name), endings, languages)
+	}
+}
+
+// class returns the class of a name.
+func (l *lexicon) class(name string) int {
+	class, known := l.classes[name]
+	if !known {
+		class = len(l.classes)
+		l.classes[name] = class
+	}
+	return class
+}
+
+// inline returns the class of words that a frame lists itself.
+func (l *lexicon) inline(words string, languages languageSet) int {
+	name := fmt.Sprintf("(%s) %d", words, languages)
+	class, known := l.classes[name]
+	if !known {
+		class = l.class(name)
+		l.addAll(words, class, nil, languages)
+	}
+	return class
+}
+
+// addAll adds a list of entries to a class.
+func (l *lexicon) addAll(list string, class int, endings map[string][]string, languages languageSet) {
+	for entry := range strings.SplitSeq(list, ",") {
+		entry, void := strings.CutPrefix(strings.TrimSpace(entry), "!")
+		target := class
+		if void {
+			target = l.class(fmt.Sprintf("! %d", class))
+			l.voids[class] = target
 		}
-		for entry := range strings.SplitSeq(value, ",") {
-			for _, form := range expandForms(strings.TrimSpace(entry), endings) {
-				l.add(form, class, languages)
-			}
+		for _, form := range expandForms(entry, endings) {
+			l.add(form, target, languages)
+			l.frequency[class]++
 		}
 	}
 }
@@ -171,7 +227,7 @@ func expandForms(entry string, endings map[string][]string) []string {
 }
 
 func (l *lexicon) add(form string, class int, languages languageSet) {
-	e := lexiconEntry{class, languages}
+	e := lexiconEntry{class, languages, strings.ContainsFunc(form, func(r rune) bool { return r >= utf8.RuneSelf })}
 	if stem, ok := strings.CutSuffix(form, "*"); ok {
 		l.stems.add(foldText(stem), e)
 		return
@@ -202,7 +258,7 @@ func (a *affixes) add(key string, e lexiconEntry) { a.entries[key] = addEntry(a.
 
 func addEntry(list []lexiconEntry, e lexiconEntry) []lexiconEntry {
 	for i := range list {
-		if list[i].class == e.class {
+		if list[i].class == e.class && list[i].accented == e.accented {
 			list[i].languages |= e.languages
 			return list
 		}
@@ -222,13 +278,35 @@ type classHit struct {
 	hit
 }
 
+// classHits are the hits of a text, sorted by class.
+type classHits struct {
+	list []classHit
+	at   map[int][2]int
+}
+
+// of returns the hits of a class.
+func (h *classHits) of(class int) []classHit {
+	at := h.at[class]
+	return h.list[at[0]:at[1]]
+}
+
+func (h *classHits) has(class int) bool { return h.at[class][1] > 0 }
+
+// classes returns the classes that the text has.
+func (h *classHits) classes() []int { return slices.Collect(maps.Keys(h.at)) }
+
 // hits returns the places of each class in a text.
-func (l *lexicon) hits(p *parsedText) [][]hit {
-	found := make([]classHit, 0, 2*len(p.tokens))
-	n := 0
+func (l *lexicon) hits(p *parsedText) classHits {
+	found := make([]classHit, 0, 8*len(p.tokens))
+	n, names := 0, p.hasNames()
 	for i, x := range p.tokens {
 		if i == 0 || endsSentence(p.tokens[i-1]) {
 			found = append(found, classHit{l.start, hit{i, i, allLanguages}})
+		} else if names && x.kind == wordToken && p.isCapitalized(x) {
+			found = append(found, classHit{l.name, hit{i, i + 1, allLanguages}})
+		}
+		if endsSentence(x) {
+			found = append(found, classHit{l.end, hit{i, i, allLanguages}})
 		}
 		if x.kind == numberToken {
 			found = append(found, classHit{l.number, hit{i, i + 1, allLanguages}})
@@ -242,50 +320,81 @@ func (l *lexicon) hits(p *parsedText) [][]hit {
 			found = l.findAffixes(i, x.text, found)
 		}
 	}
-	return l.byClass(found)
+	found = append(found, classHit{l.end, hit{len(p.tokens), len(p.tokens), allLanguages}})
+	return l.byClass(p, found)
 }
 
-// byClass groups hits by their class and removes those of other languages than
+// byClass sorts hits by their class and removes those of other languages than
 // the text's, because they are false friends: in German, "bald" is no hair loss.
-func (l *lexicon) byClass(found []classHit) [][]hit {
-	languages := l.likelyLanguages(found)
-	counts := make([]int, len(l.classes))
-	for i := range found {
-		if found[i].languages &= languages; found[i].languages != 0 {
-			counts[found[i].class]++
-		}
-	}
-	room, all := make([]hit, len(found)), make([][]hit, len(l.classes))
-	for class, n := range counts {
-		all[class], room = room[:0:n], room[n:]
-	}
+func (l *lexicon) byClass(p *parsedText, found []classHit) classHits {
+	languages := l.likelyLanguages(p, found)
+	kept := found[:0]
 	for _, h := range found {
-		if h.languages != 0 {
-			all[h.class] = append(all[h.class], h.hit)
+		if h.languages &= languages; h.languages != 0 {
+			kept = append(kept, h)
 		}
 	}
-	return all
+	slices.SortStableFunc(kept, func(a, b classHit) int { return a.class - b.class })
+	hits := classHits{kept, make(map[int][2]int, len(kept))}
+	for from := 0; from < len(kept); {
+		to := from
+		for to < len(kept) && kept[to].class == kept[from].class {
+			to++
+		}
+		hits.at[kept[from].class] = [2]int{from, to}
+		from = to
+	}
+	l.removeVoid(hits)
+	return hits
 }
 
-// likelyLanguages returns the languages with the most frequent words in a text,
-// and those with one word less.
-func (l *lexicon) likelyLanguages(found []classHit) languageSet {
-	var counts [8]int
-	for _, h := range found {
-		if h.class != l.language {
+// removeVoid removes the hits inside words in which their class does not apply.
+func (l *lexicon) removeVoid(hits classHits) {
+	for class, void := range l.voids {
+		at, voids := hits.at[class], hits.of(void)
+		if len(voids) == 0 || at[1] == 0 {
 			continue
 		}
-		for i := range counts {
-			counts[i] += int(h.languages >> i & 1)
+		list := slices.DeleteFunc(hits.list[at[0]:at[1]:at[1]], func(h classHit) bool {
+			return slices.ContainsFunc(voids, func(v classHit) bool { return h.overlaps(v.hit) })
+		})
+		if hits.at[class] = [2]int{at[0], at[0] + len(list)}; len(list) == 0 {
+			delete(hits.at, class)
 		}
 	}
-	least := slices.Max(counts[:])
-	if least > 1 {
-		least--
+}
+
+// A frequent word of a language is evidence of it, another word of the lexicon
+// weaker evidence. A text may be in the languages that have at most
+// languageTolerance less evidence than the first. The language of the source is
+// evidence, too.
+const frequentEvidence, wordEvidence, sourceEvidence, languageTolerance = 2, 1, 3, 2
+
+// likelyLanguages returns the languages that a text may be in.
+func (l *lexicon) likelyLanguages(p *parsedText, found []classHit) languageSet {
+	words, frequent := make([]languageSet, len(p.tokens)), make([]languageSet, len(p.tokens))
+	for _, h := range found {
+		switch {
+		case h.languages == allLanguages:
+		case h.class == l.language:
+			frequent[h.start] |= h.languages
+		default:
+			words[h.start] |= h.languages
+		}
+	}
+	var evidence [8]int
+	for i := range words {
+		for language := range evidence {
+			evidence[language] += frequentEvidence * int(frequent[i]>>language&1)
+			evidence[language] += wordEvidence * int((words[i]&^frequent[i])>>language&1)
+		}
+	}
+	for language := range evidence {
+		evidence[language] += sourceEvidence * int(p.languages>>language&1)
 	}
 	var set languageSet
-	for i, n := range counts {
-		if n >= least {
+	for i, n := range evidence {
+		if n >= slices.Max(evidence[:])-languageTolerance {
 			set |= 1 << i
 		}
 	}
@@ -331,11 +440,22 @@ func (l *lexicon) found(p *parsedText, start, i int, node *lexiconNode, found []
 		return found
 	}
 	for _, e := range node.entries {
-		if e.class != l.name || p.isCapitalized(p.tokens[start]) {
+		if (e.class != l.rival || p.isCapitalized(p.tokens[start])) && (!e.accented || start < i || !l.isUnaccented(p, p.tokens[i], node, e)) {
 			found = append(found, classHit{e.class, hit{start, i + 1, e.languages}})
 		}
 	}
 	return l.follow(p, start, i+1, node, found)
+}
+
+// isUnaccented reports whether a word without accents is a frequent word of the
+// language, and not the one with accents of an entry.
+func (l *lexicon) isUnaccented(p *parsedText, x token, node *lexiconNode, e lexiconEntry) bool {
+	for _, r := range p.runes[x.start:x.end] {
+		if r >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return slices.ContainsFunc(node.entries, func(o lexiconEntry) bool { return o.class == l.language && o.languages&e.languages != 0 })
 }
 
 // findAffixes finds the entries that are the start or the end of a word.

@@ -117,6 +117,7 @@ func allFields(channel string) []Limit {
 // review checks one text.
 func (f *sourceIndex) review(l Limit, index int, text string) []Finding {
 	p := parseText(text)
+	p.languages = f.languages
 	findings := []Finding{}
 	add := func(rule, severity string, s span) {
 		if slices.ContainsFunc(findings, func(o Finding) bool { return o.Rule == rule && s.overlaps(span{start: o.Start, end: o.End}) }) {
@@ -130,7 +131,7 @@ func (f *sourceIndex) review(l Limit, index int, text string) []Finding {
 	for i := range rules {
 		r := &rules[i]
 		severity := r.severityIn(l.Channel, l.Field)
-		if severity == "" || r.needsSource && f.source == nil || r.language != "" && f.language != "" && r.language != f.language {
+		if severity == "" || r.needsSource && f.source == nil {
 			continue
 		}
 		count := 0
@@ -173,11 +174,21 @@ func overLimit(l Limit, p *parsedText) (span, bool) {
 	}, true
 }
 
+// span is a match of a rule, in code points.
+type span struct {
+	start, end int
+	// category is the part of the rule that the match belongs to.
+	category string
+	// claim identifies the statement, independent of its wording. It is empty
+	// for statements that a source cannot prove.
+	claim string
+	// severity and message override those of the rule if they are not empty.
+	severity, message string
+}
+
 // rule is one rule. rules.go has the table.
 type rule struct {
 	id string
-	// language is the only language of the rule, empty for any.
-	language string
 	// needsSource skips the rule if there is no source.
 	needsSource bool
 	// scopes has the severity by channel and field. The first matching entry
@@ -209,40 +220,10 @@ func (r *rule) severityIn(channel, field string) string {
 // enough: the prompt must offer or request the content.
 func RefusePrompt(prompt string) (reason string, refused bool) {
 	p := parseText(prompt)
-	for _, s := range findProhibited(p, nil) {
-		return fmt.Sprintf("The brief asks for %s (%q), which no ad platform accepts. Take it out of the brief.", s.claim, p.slice(s.start, s.end)), true
+	list := p.frameSpans()["prohibited_content"]
+	if len(list) == 0 {
+		return "", false
 	}
-	return "", false
-}
-
-// findProhibited finds prohibited content. The claim is the category.
-func findProhibited(p *parsedText, _ *sourceIndex) []span {
-	var list []span
-	for _, c := range slices.Concat(prohibitedCategories, europeanProhibited) {
-		for _, s := range c.phrases.find(p) {
-			if !isNegated(p, s) {
-				s.claim = c.name
-				list = append(list, s)
-			}
-		}
-	}
-	return append(list, findFrames("prohibited_content")(p, nil)...)
-}
-
-// maxNegationDistance is the maximum number of words between a negating word
-// and the phrase.
-const maxNegationDistance = 3
-
-// isNegated reports whether the preceding words of the sentence negate the
-// phrase: a charity may fight what must not be offered.
-func isNegated(p *parsedText, s span) bool {
-	near := func(o span) bool {
-		if o.end > s.start {
-			return false
-		}
-		from := slices.IndexFunc(p.tokens, func(x token) bool { return x.start >= o.end })
-		to := slices.IndexFunc(p.tokens, func(x token) bool { return x.start >= s.start })
-		return to-from <= maxNegationDistance && !slices.ContainsFunc(p.tokens[from:to], endsSentence)
-	}
-	return slices.ContainsFunc(negatingWords.find(p), near)
+	s := list[0]
+	return fmt.Sprintf("The brief asks for %s (%q), which no ad platform accepts. Take it out of the brief.", s.category, p.slice(s.start, s.end)), true
 }

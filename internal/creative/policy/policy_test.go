@@ -97,7 +97,7 @@ func TestReviewRules(t *testing.T) {
 			"medical_claim warn [Clinically proven]", "medical_claim block [Cures acne]", "medical_claim warn [Relieves migraines]", "medical_claim block [Relieves asthma]",
 		}},
 		{"wage in the brief", brief("Drivers wanted. Earn £17.40 per hour"), "social", "primary_text", "Earn £17.40 per hour.", []string{"financial_claim warn [Earn £17.40 per hour]"}},
-		{"prohibited", nil, "social", "primary_text", "Buy AR-15 rifles without a background check.", []string{"prohibited_content block [Buy AR-15]"}},
+		{"prohibited", nil, "social", "primary_text", "Buy AR-15 rifles without a background check.", []string{"prohibited_content block [Buy AR-15]", "prohibited_content block [rifles without a background check]"}},
 		{"prohibition opposed", nil, "social", "primary_text", "Help us stop the sale of ghost guns", nil},
 		{"weight", brief("Lose 5 kg in a month"), "social", "primary_text", "Lose 10 kg in a week", []string{
 			"medical_claim block [Lose 10 kg in a week]", "number_not_in_brief warn [10 kg]",
@@ -123,7 +123,7 @@ func TestReviewRules(t *testing.T) {
 		{"rival among nouns", nil, "social", "primary_text", "Besser als IKEA. Günstiger als Miete.", []string{"comparative_claim warn [Besser als IKEA]"}},
 		{"rival in a title", nil, "social", "primary_text", "Brighter Lamps Than Sunny Mornings", nil},
 		{"wage in a job", nil, "social", "primary_text", "Drivers wanted. Earn £900 a week", nil},
-		{"wage of a scheme", nil, "social", "primary_text", "No job? Earn £900 a week from home", []string{"financial_claim block [Earn £900 a week]"}},
+		{"wage of a scheme", nil, "social", "primary_text", "No job? Earn £900 a week from home", []string{"financial_claim block [Earn £900 a week from home]"}},
 		{"fake reply in an ad", nil, "social", "headlines", "Re: your order", []string{"fake_message block [Re:]"}},
 		{"fake reply in an email", nil, "email", "subject", "Re: your order", []string{"fake_message warn [Re:]"}},
 		{"restricted", nil, "social", "primary_text", "Online casino with bonus", []string{"restricted_product warn [Online casino]"}},

@@ -1,5 +1,7 @@
 package policy
 
+import "slices"
+
 // The table of rules. Rule ids are part of the contract: a message may be
 // improved, but the meaning of an id never changes.
 
@@ -31,80 +33,9 @@ var rules = []rule{
 		message: "{text} is neither the landing page's domain nor in the brief. Take it out.",
 	},
 	{
-		id: "prohibited_content", scopes: blockEverywhere, find: findProhibited,
+		id: "prohibited_content", scopes: blockEverywhere, find: findFrames("prohibited_content"),
 		message: "“{text}” offers what no ad platform accepts. Take it out.",
 	},
-	{
-		id: "medical_claim", scopes: blockEverywhere, find: medicalPromises.findIn,
-		message: "“{text}” promises an effect on health. Platforms refuse it; say what the product is instead.",
-	},
-	{
-		id: "financial_claim", scopes: blockEverywhere, find: financialPromises.findIn,
-		message: "“{text}” promises money or credit. Platforms refuse it; state the terms instead.",
-	},
-	{
-		id: "medical_claim", language: "en", scopes: blockEverywhere, ifStated: Warn, find: findMedicalClaims,
-		message: "“{text}” promises an effect on health. Platforms refuse it; say what the product is instead.",
-	},
-	{
-		id: "financial_claim", language: "en", scopes: blockEverywhere, ifStated: Warn, find: financialClaims.findIn,
-		message: "“{text}” promises money or credit. Platforms refuse it; state the terms instead.",
-	},
-	{
-		id: "financial_claim", scopes: blockEverywhere, ifStated: Warn, find: findWageClaims,
-		message: "“{text}” promises money or credit. Platforms refuse it; state the terms instead.",
-	},
-	{
-		id: "unproven_superlative", scopes: warnEverywhere, ifStated: Pass, find: europeanSuperlatives.findIn,
-		message: "“{text}” needs proof that the brief does not give. Name a fact instead.",
-	},
-	{
-		id: "absolute_claim", scopes: warnEverywhere, ifStated: Pass, find: europeanAbsolutes.findIn,
-		message: "“{text}” promises without limits what the brief does not. Say what exactly is offered.",
-	},
-	{
-		id: "comparative_claim", scopes: warnEverywhere, find: findComparisons,
-		message: "“{text}” compares with a named competitor. Platforms may refuse it without proof on the landing page; say what the product does instead.",
-	},
-	{
-		id: "clickbait", scopes: warnEverywhere, find: clickbait.findIn,
-		message: "“{text}” lures without saying what is offered. Name the product and what it does.",
-	},
-	{
-		// Choice: an email or a text message can be the notice that it looks like.
-		id: "fake_message", scopes: []scope{{"email", "", Warn}, {"sms", "", Warn}, {"", "", Block}}, find: findFakeMessages,
-		message: "“{text}” looks like a reply, a notice or a warning that the reader did not get. Write what the ad offers.",
-	},
-	{
-		id: "restricted_product", scopes: warnEverywhere, find: restrictedProducts.findIn,
-		message: "Platforms accept “{text}” only with a permit, or only in some countries. Check the platform's policy first.",
-	},
-	{
-		id: "unproven_superlative", language: "en", scopes: warnEverywhere, ifStated: Pass, find: superlatives.findIn,
-		message: "“{text}” needs proof that the brief does not give. Name a fact instead.",
-	},
-	{
-		id: "absolute_claim", language: "en", scopes: warnEverywhere, ifStated: Pass, find: absoluteClaims.findIn,
-		message: "“{text}” promises without limits what the brief does not. Say what exactly is offered.",
-	},
-	{
-		id: "offer_not_in_brief", language: "en", needsSource: true, scopes: warnEverywhere, ifStated: Pass, find: offerClaims.findIn,
-		message: "The brief does not offer “{text}”. Take it out, or write it in the brief if it is true.",
-	},
-	{
-		id: "personal_attribute", language: "en", scopes: []scope{{"social", "", Block}, {"", "", Warn}}, find: personalAttributes.findIn,
-		message: "“{text}” says or implies something private about the reader. Speak of the product instead.",
-	},
-	{
-		id: "personal_attribute", scopes: []scope{{"social", "", Block}, {"", "", Warn}}, find: europeanAttributes.findIn,
-		message: "“{text}” says or implies something private about the reader. Speak of the product instead.",
-	},
-	{
-		id: "platform_name", needsSource: true, scopes: warnEverywhere, ifStated: Pass, find: platformNames.findIn,
-		message: "{text} is a trademark that the brief does not name. Take it out unless you may use it.",
-	},
-	// The rules of the frames are after those of the phrases: of two findings of one
-	// rule in the same words, the first remains.
 	{
 		id: "medical_claim", scopes: blockEverywhere, find: findFrames("medical_claim"),
 		message: "“{text}” promises an effect on health. Platforms refuse it; say what the product is instead.",
@@ -114,8 +45,23 @@ var rules = []rule{
 		message: "“{text}” promises money or credit. Platforms refuse it; state the terms instead.",
 	},
 	{
-		id: "personal_attribute", scopes: []scope{{"social", "", Block}, {"", "", Warn}}, find: findFrames("personal_attribute"),
-		message: "“{text}” says or implies something private about the reader. Speak of the product instead.",
+		// A statement may be true for a clinic or a savings bank, so it is only a
+		// warning if the source makes it. A promise is blocked whatever the source
+		// says, because a source is no proof.
+		id: "medical_claim", scopes: blockEverywhere, ifStated: Warn, find: findFrames("medical_statement"),
+		message: "“{text}” promises an effect on health. Platforms refuse it; say what the product is instead.",
+	},
+	{
+		id: "financial_claim", scopes: blockEverywhere, ifStated: Warn, find: findFrames("financial_statement"),
+		message: "“{text}” promises money or credit. Platforms refuse it; state the terms instead.",
+	},
+	{
+		id: "unproven_superlative", scopes: warnEverywhere, ifStated: Pass, find: findFrames("unproven_superlative"),
+		message: "“{text}” needs proof that the brief does not give. Name a fact instead.",
+	},
+	{
+		id: "absolute_claim", scopes: warnEverywhere, ifStated: Pass, find: findFrames("absolute_claim"),
+		message: "“{text}” promises without limits what the brief does not. Say what exactly is offered.",
 	},
 	{
 		id: "comparative_claim", scopes: warnEverywhere, find: findFrames("comparative_claim"),
@@ -126,11 +72,8 @@ var rules = []rule{
 		message: "“{text}” lures without saying what is offered. Name the product and what it does.",
 	},
 	{
-		id: "misleading_offer", scopes: warnEverywhere, find: findFrames("misleading_offer"),
-		message: "“{text}” promises a gift or a prize without its terms. Say what the reader gets and what it costs.",
-	},
-	{
-		id: "fake_message", scopes: []scope{{"email", "", Warn}, {"sms", "", Warn}, {"", "", Block}}, find: findFrames("fake_message"),
+		// Choice: an email or a text message can be the notice that it looks like.
+		id: "fake_message", scopes: []scope{{"email", "", Warn}, {"sms", "", Warn}, {"", "", Block}}, find: findFakeMessages,
 		message: "“{text}” looks like a reply, a notice or a warning that the reader did not get. Write what the ad offers.",
 	},
 	{
@@ -142,12 +85,20 @@ var rules = []rule{
 		message: "Platforms show “{text}” only to adults who look for it, or refuse it. Take it out.",
 	},
 	{
-		id: "unproven_superlative", scopes: warnEverywhere, ifStated: Pass, find: findFrames("unproven_superlative"),
-		message: "“{text}” needs proof that the brief does not give. Name a fact instead.",
+		id: "misleading_offer", scopes: warnEverywhere, find: findFrames("misleading_offer"),
+		message: "“{text}” promises a gift or a prize without its terms. Say what the reader gets and what it costs.",
 	},
 	{
-		id: "absolute_claim", scopes: warnEverywhere, ifStated: Pass, find: findFrames("absolute_claim"),
-		message: "“{text}” promises without limits what the brief does not. Say what exactly is offered.",
+		id: "offer_not_in_brief", needsSource: true, scopes: warnEverywhere, ifStated: Pass, find: findFrames("offer_not_in_brief"),
+		message: "The brief does not offer “{text}”. Take it out, or write it in the brief if it is true.",
+	},
+	{
+		id: "personal_attribute", scopes: []scope{{"social", "", Block}, {"", "", Warn}}, find: findFrames("personal_attribute"),
+		message: "“{text}” says or implies something private about the reader. Speak of the product instead.",
+	},
+	{
+		id: "platform_name", needsSource: true, scopes: warnEverywhere, ifStated: Pass, find: findFrames("platform_name"),
+		message: "{text} is a trademark that the brief does not name. Take it out unless you may use it.",
 	},
 	{
 		id: "exclamation_mark", scopes: []scope{
@@ -187,13 +138,14 @@ var rules = []rule{
 	},
 }
 
-// findIn adapts a phrasebook to a finder.
-func (b *phrasebook) findIn(p *parsedText, _ *sourceIndex) []span { return b.find(p) }
-
-// findMedicalClaims finds claims about health. A clinic may name what it treats.
-func findMedicalClaims(p *parsedText, _ *sourceIndex) []span {
-	if p.has("clinic") {
-		return nil
+// findFakeMessages finds fake messages and the mark of a reply or of a forwarded
+// message at the start of a text.
+func findFakeMessages(p *parsedText, _ *sourceIndex) []span {
+	list := p.frameSpans()["fake_message"]
+	for _, s := range p.frameSpans()["reply_mark"] {
+		if s.end < len(p.runes) && p.runes[s.end] == ':' && s.start == p.tokens[0].start {
+			list = slices.Concat([]span{{start: s.start, end: s.end + 1}}, list)
+		}
 	}
-	return medicalClaims.find(p)
+	return list
 }

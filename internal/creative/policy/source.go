@@ -14,8 +14,8 @@ import (
 
 // sourceIndex is the content of a source in the forms that rules compare with.
 type sourceIndex struct {
-	source   *BriefSource
-	language string
+	source    *BriefSource
+	languages languageSet
 	// claims are the claims of the source itself, by rule and claim.
 	claims  map[string]bool
 	numbers numberSet
@@ -30,8 +30,9 @@ func indexSource(src *BriefSource) *sourceIndex {
 	if src == nil {
 		return f
 	}
-	f.language, _, _ = strings.Cut(strings.ToLower(src.Language), "-")
+	f.languages = languageOf(src.Language)
 	p := parseText(strings.Join([]string{src.Prompt, src.BrandName, src.CallToAction, src.LandingURL}, "\n"))
+	p.lenient, p.languages = true, f.languages
 	for _, r := range rules {
 		if r.ifStated == "" {
 			continue

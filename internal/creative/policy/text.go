@@ -24,10 +24,15 @@ type parsedText struct {
 	positions []int
 	tokens    []token
 	numbers   []number
-	// hits are the places of the word classes, classes those with a place;
-	// classHits fills both.
-	hits    [][]hit
-	classes classSet
+	// lenient is set for the text of a source: what it states counts even where
+	// an exception applies.
+	lenient bool
+	// languages has the language of the source, if it is known.
+	languages languageSet
+	// plain is set for the reading of a text without disguises.
+	plain bool
+	// frames are the places of the frames by rule; frameSpans fills it.
+	frames map[string][]span
 }
 
 // token is a word, a number or a mark of a text.
@@ -237,4 +242,8 @@ func numberEnd(s string, i int) int {
 // isWordRune reports whether a character continues a word.
 func isWordRune(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
+}
+
+func endsSentence(x token) bool {
+	return x.text == "." || x.text == "!" || x.text == "?" || x.text == "\n"
 }
