@@ -38,6 +38,7 @@ const unread = new Set([
   "kind",
   "placement",
   "points",
+  "rel",
   "role",
   "slot",
   "style",
@@ -58,6 +59,7 @@ const code = new Set([
   "a, button, input, [tabindex='0']",
   "a, button, input, label, [role=dialog]",
   "fanfare user reset",
+  "https://",
 ]);
 
 /** Words with a capital that are names in the program: keys of the keyboard, elements, headers of requests. */
@@ -129,7 +131,10 @@ export function strings(file: string, source: string): Found[] {
         if (typeof node.value === "string") check(node, node.value, field);
         return;
       case "TemplateLiteral":
-        for (const q of node.quasis) check(q, q.value.cooked ?? "", field);
+        for (const q of node.quasis) {
+          const part: string = q.value.cooked ?? "";
+          check(q, /^ ?[a-z]{2,}( [a-z]{2,})* ?$/.test(part) && part.includes(" ") ? `A${part}` : part, field);
+        }
         walk(node.expressions, unread.has(field) ? field : "");
         return;
       case "ConditionalExpression":

@@ -34,10 +34,8 @@ export const channels: Channel[] = [
   "other",
 ];
 
-const odd: Record<string, string> = { email: "E-mail", sms: "SMS", html: "HTML" };
-
 /** A channel or a type in words. */
-export const named = (v: string) => odd[v] ?? words(v);
+export const named = (v: string) => words(v);
 
 export const options = (ids: readonly string[]): Option[] => ids.map((id) => ({ id, label: named(id) }));
 
