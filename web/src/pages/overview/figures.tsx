@@ -5,6 +5,7 @@ import { useMemo } from "react";
 import type { Schemas } from "../../api/client";
 import { better, useMetric } from "../../lib/catalogue";
 import { day, type Format, figure } from "../../lib/format";
+import { warningText } from "../../lib/warnings";
 import { t } from "../../text/overview";
 import { Chart, type ChartData } from "../../ui/chart";
 import { Card, Delta, Sparkline } from "../../ui/display";
@@ -135,7 +136,7 @@ export function Warnings({ meta }: { meta?: Schemas["QueryMeta"] }) {
     <Note tone="warn" title={list.length === 1 ? undefined : t.trend.warnings}>
       <ul className="grid gap-1">
         {list.map((w) => (
-          <li key={w.code + w.message}>{w.message}</li>
+          <li key={w.code + w.message}>{warningText(w)}</li>
         ))}
       </ul>
     </Note>
