@@ -8,7 +8,7 @@ import { Spinner } from "../../ui/spinner";
 import { TextField } from "../../ui/textfield";
 import { Ask, Panel } from "./panel";
 import { NewPasswordField, PasswordField } from "./password";
-import { enter, token, useTry } from "./way";
+import { enter, token, told, useTry } from "./way";
 
 // Asked once for a page, because what lets one in works once.
 let looked: Promise<Link> | undefined;
@@ -28,7 +28,7 @@ export function FollowLink({ session, second }: { session: Session; second: (tic
       entered ??= own<SignInResult>("POST", "/session/link", { token });
       await enter(await entered, second);
     };
-    go().catch((e: Error) => setFault(e.message));
+    go().catch((e: Error) => setFault(told(e)));
   }, []);
   if (fault) {
     return (
@@ -101,7 +101,7 @@ function Join({ link, second }: Props) {
             autoFocus
             value={password}
             onChange={setPassword}
-            error={f.password ?? f.name}
+            error={f.password ? t.wrongPassword : f.name}
           />
         ) : (
           <>

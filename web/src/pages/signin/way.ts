@@ -46,7 +46,9 @@ export function useTry<A extends unknown[]>(action: (...args: A) => Promise<void
   };
 }
 
-function told(error: Error): string {
+export function told(error: Error): string {
+  // Before sign-in, only links can be missing.
+  if (error instanceof Refusal && error.status === 404) return t.linkUsed;
   const wait = error instanceof Refusal ? error.retryAfter : 0;
   if (!wait) return error.message;
   const at = new Date(Date.now() + wait * 1000).toLocaleTimeString(locale, { timeStyle: "short" });

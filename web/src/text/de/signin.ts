@@ -21,6 +21,7 @@ export const signin: typeof en = {
   passkeyExists: "Auf diesem Gerät gibt es bereits einen Passkey für dieses Konto.",
 
   yourPassword: "Ihr Passwort",
+  wrongPassword: "Das ist nicht das Passwort Ihres Kontos. Setzen Sie es zurück, falls Sie es vergessen haben.",
   choosePassword: "Passwort wählen",
   newPassword: "Neues Passwort",
   passwordHint: (least, better) =>
@@ -34,6 +35,7 @@ export const signin: typeof en = {
   hide: "Verbergen",
 
   linkCut: "Der Link ist unvollständig: Der Teil nach # fehlt. Öffnen Sie den Link aus der E-Mail noch einmal.",
+  linkUsed: "Dieser Link wurde bereits verwendet, ersetzt oder ist abgelaufen. Fordern Sie einen neuen an.",
   linkInvalid: "Dieser Link funktioniert nicht",
   toSignIn: "Zur Anmeldung",
   linkOpening: "Link wird geöffnet",

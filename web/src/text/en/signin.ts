@@ -21,6 +21,7 @@ export const signin = {
   passkeyExists: "This device already has a passkey for this account.",
 
   yourPassword: "Your password",
+  wrongPassword: "This isn't the password of your account. Reset it if you forgot it.",
   choosePassword: "Choose a password",
   newPassword: "New password",
   passwordHint: (least: number, better: number) =>
@@ -34,6 +35,7 @@ export const signin = {
   hide: "Hide",
 
   linkCut: "The link is incomplete: the part after # is missing. Open the link from the email again.",
+  linkUsed: "This link was already used, was replaced or has expired. Request a new one.",
   linkInvalid: "This link doesn't work",
   toSignIn: "Go to sign-in",
   linkOpening: "Opening link",
