@@ -12,7 +12,7 @@ await setUp(owner);
 async function join(role, email) {
   await visit(owner, "/settings/members?new=person");
   const dialog = owner.getByRole("dialog");
-  await dialog.getByLabel("E-mail").fill(email);
+  await dialog.getByLabel("Email").fill(email);
   await dialog.getByRole("radio", { name: new RegExp(`^${role}`) }).check({ force: true });
   await accessible(owner, "invitation");
   await dialog.getByRole("button", { name: "Make link" }).click();
@@ -56,7 +56,7 @@ test("a viewer looks", async () => {
 
   const again = await open();
   await again.goto(shown.trim());
-  await again.getByRole("heading", { name: "This link does not work" }).waitFor();
+  await again.getByRole("heading", { name: "This link doesn't work" }).waitFor();
 });
 
 test("an editor works, and manages nobody", async () => {
