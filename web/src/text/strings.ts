@@ -29,6 +29,7 @@ const read = new Set([
 const unread = new Set([
   "accept",
   "autoComplete",
+  "background",
   "className",
   "d",
   "form",
@@ -38,6 +39,7 @@ const unread = new Set([
   "kind",
   "placement",
   "points",
+  "rel",
   "role",
   "slot",
   "style",
