@@ -29,6 +29,7 @@ const read = new Set([
 const unread = new Set([
   "accept",
   "autoComplete",
+  "background",
   "className",
   "d",
   "form",

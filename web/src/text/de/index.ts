@@ -1,6 +1,7 @@
 import { analytics } from "./analytics";
 import { campaigns } from "./campaigns";
 import { common } from "./common";
+import { connections } from "./connections";
 import { errors } from "./errors";
 import { labels } from "./labels";
 import { metrics } from "./metrics";
@@ -10,5 +11,17 @@ import { shell } from "./shell";
 import { signin } from "./signin";
 
 /** All texts in German. */
-export const catalog = { analytics, campaigns, common, errors, labels, metrics, overview, settings, shell, signin };
+export const catalog = {
+  analytics,
+  campaigns,
+  common,
+  connections,
+  errors,
+  labels,
+  metrics,
+  overview,
+  settings,
+  shell,
+  signin,
+};
 export type Catalog = typeof catalog;
