@@ -57,7 +57,9 @@ const code = new Set([
   "Refusal",
   "a, button, input, [tabindex='0']",
   "a, button, input, label, [role=dialog]",
+  "fanf_…",
   "fanfare user reset",
+  "The text is too long for a QR code.",
 ]);
 
 /** Words with a capital that are names in the program: keys of the keyboard, elements, headers of requests. */
