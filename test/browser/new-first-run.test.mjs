@@ -84,7 +84,7 @@ test("first run to first call", async () => {
   await page.setViewportSize({ width: 390, height: 844 });
   await accessible(page, "the key, once, on a phone");
   const told = await page.getByLabel("curl with the new key").innerText();
-  await page.getByRole("button", { name: "I have stored it" }).click();
+  await page.getByRole("button", { name: "I've saved it" }).click();
   await shown.waitFor({ state: "detached" });
 
   const first = JSON.parse(execFileSync("sh", ["-c", told], { stdio: ["ignore", "pipe", "pipe"] }));
@@ -100,7 +100,7 @@ test("first run to first call", async () => {
   await page.getByRole("menuitem", { name: "Revoke" }).click();
   await page.getByLabel("Type First integration to confirm").fill("First integration");
   await page.getByRole("button", { name: "Revoke key" }).click();
-  await page.getByText("First integration is revoked.").waitFor();
+  await page.getByText("First integration revoked.").waitFor();
   const after = await call(key);
   assert.equal(after.status, 401, "a revoked key opens nothing");
   assert.equal((await after.json()).error.code, "api_key_revoked");

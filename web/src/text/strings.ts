@@ -53,14 +53,18 @@ const unread = new Set([
 
 /** Texts that only look like language: selectors, fonts, regions, commands, the product. */
 const code = new Set([
+  "Aa",
   "AT BE BG CY DE EE ES FI FR GR HR IE IT LT LU LV MT NL PT SI SK",
   "Fanfare",
   "Inter Variable, system-ui, sans-serif",
   "Refusal",
   "a, button, input, [tabindex='0']",
   "a, button, input, label, [role=dialog]",
+  "fanf_…",
   "fanfare user reset",
   "https://",
+  "input, textarea",
+  "The text is too long for a QR code.",
 ]);
 
 /** Words with a capital that are names in the program: keys of the keyboard, elements, headers of requests. */

@@ -2,6 +2,7 @@ import { analytics } from "./analytics";
 import { campaigns } from "./campaigns";
 import { common } from "./common";
 import { connections } from "./connections";
+import { creative } from "./creative";
 import { errors } from "./errors";
 import { labels } from "./labels";
 import { metrics } from "./metrics";
@@ -16,6 +17,7 @@ export const catalog = {
   campaigns,
   common,
   connections,
+  creative,
   errors,
   labels,
   metrics,

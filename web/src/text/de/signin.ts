@@ -50,7 +50,7 @@ export const signin: typeof en = {
 
   resetTitle: "Passwort zurücksetzen",
   resetNoMail:
-    "Dieser Server verschickt keine E-Mails. Bitten Sie einen Admin um einen Link: Einstellungen › Mitglieder › Link zum Zurücksetzen.",
+    "Dieser Server verschickt keine E-Mails. Bitten Sie einen Admin um einen Link: Einstellungen › Mitglieder › Link zum Zurücksetzen erstellen.",
   resetHint: "Sie erhalten per E-Mail einen Link, über den Sie ein neues Passwort wählen.",
   sendLink: "Link senden",
   checkEmail: "Prüfen Sie Ihren Posteingang",

@@ -50,7 +50,7 @@ export const signin = {
 
   resetTitle: "Reset your password",
   resetNoMail:
-    "This server doesn't send email. Ask a workspace admin for a reset link: Settings › Members › Reset link.",
+    "This server doesn't send email. Ask a workspace admin for a reset link: Settings › Members › Create reset link.",
   resetHint: "We'll email you a link to choose a new password.",
   sendLink: "Send link",
   checkEmail: "Check your email",
