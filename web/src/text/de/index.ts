@@ -1,3 +1,4 @@
+import { audiences } from "./audiences";
 import { common } from "./common";
 import { connections } from "./connections";
 import { errors } from "./errors";
@@ -7,5 +8,5 @@ import { shell } from "./shell";
 import { signin } from "./signin";
 
 /** All texts in German. */
-export const catalog = { common, connections, errors, labels, settings, shell, signin };
+export const catalog = { audiences, common, connections, errors, labels, settings, shell, signin };
 export type Catalog = typeof catalog;
