@@ -189,7 +189,9 @@ function Current({ connection: c }: { connection: Connection }) {
   if (!id || !run.data) return null;
   return (
     <Card
-      title={run.data.status === "waiting" ? t.sync.waiting : run.data.status === "queued" ? t.sync.queued : t.syncing}
+      title={
+        run.data.status === "waiting" ? t.sync.waiting : run.data.status === "queued" ? t.sync.queued : t.sync.running
+      }
       action={
         editor ? (
           <Button size="sm" busy={cancel.isPending} onPress={() => cancel.mutate(id)}>

@@ -53,7 +53,7 @@ export function Connections() {
         {admin ? (
           <Button look="primary" onPress={() => set({ new: "1" })}>
             <Plus aria-hidden="true" />
-            {t.list.connect}
+            {t.connect.title}
           </Button>
         ) : null}
       </PageHeader>

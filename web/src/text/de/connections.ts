@@ -10,8 +10,8 @@ export const connections: typeof en = {
   rows: "Zeilen",
   source: "Quelle",
   file: "Datei",
-  lastSync: "Letzte Sync.",
-  nextSync: "Nächste Sync.",
+  lastSync: "Letzter Sync",
+  nextSync: "Nächster Sync",
   dataThrough: "Daten bis",
   frequency: "Häufigkeit",
   never: "Noch nie",
@@ -28,7 +28,6 @@ export const connections: typeof en = {
 
   list: {
     sub: "Ihre Werbeplattformen und weitere Datenquellen.",
-    connect: "Verbinden",
     search: "Verbindungen suchen",
     showDisconnected: "Getrennte anzeigen",
     noMatch: "Keine passenden Verbindungen",
@@ -48,10 +47,11 @@ export const connections: typeof en = {
     sandbox: "Simulierte Daten für alle Plattformen, ganz ohne Werbekonto.",
     data: { metrics: "Kennzahlen", campaigns: "Kampagnen", audiences: "Zielgruppen", creative: "Anzeigen" },
     reads: (data) => `Liest ${and(data)}.`,
-    readsAndWrites: (data) => `Liest ${and(data)}. Kann Kampagnen starten und pausieren.`,
+    readsAndWrites: (data) => `Liest ${and(data)}. Kann Kampagnen pausieren und fortsetzen.`,
     history: "Zuerst werden die letzten 90 Tage geladen. Ältere Daten folgen im Hintergrund.",
     keeps: (days) => `Die Plattform bewahrt Daten ${days} Tage auf.`,
-    sunset: (version, day) => `Fanfare nutzt die API-Version ${version}, die die Plattform am ${day} abschaltet.`,
+    sunset: (version, day) =>
+      `Fanfare nutzt die API-Version ${version}, die die Plattform voraussichtlich am ${day} abschaltet.`,
     allPlatforms: "Alle Plattformen",
     submit: "Verbinden",
     continueTo: (platform) => `Weiter zu ${platform}`,
@@ -86,15 +86,14 @@ export const connections: typeof en = {
     pendingHint:
       "Erteilen Sie den Zugriff auf der Plattform. Geschieht das nicht innerhalb einer Stunde nach dem Verbinden, wird die Verbindung entfernt.",
     ended: "Der Zugriff ist beendet",
-    endedHint: "Stellen Sie die Verbindung wieder her, um den Zugriff erneut zu erteilen. Die Daten bleiben erhalten.",
+    endedHint: "Erteilen Sie den Zugriff über „Neu verbinden“ noch einmal. Die Daten bleiben erhalten.",
     askAdmin: "Wenden Sie sich dafür an einen Admin.",
     grant: "Zugriff erteilen",
-    reconnect: "Wieder verbinden",
-    reconnectTitle: (name) => `${name} wieder verbinden`,
+    reconnect: "Neu verbinden",
+    reconnectTitle: (name) => `${name} neu verbinden`,
     expires: "Zugriff endet",
     missing: "Berechtigungen fehlen",
-    missingHint: (permissions) =>
-      `Stellen Sie die Verbindung wieder her und erteilen Sie diese Berechtigungen: ${permissions}.`,
+    missingHint: (permissions) => `Erteilen Sie über „Neu verbinden“ diese Berechtigungen: ${permissions}.`,
   },
 
   reasons: {
@@ -107,14 +106,15 @@ export const connections: typeof en = {
     chooseFix: "Aktivieren Sie unter „Konten“ die Konten, die synchronisiert werden sollen.",
     expiring: "Der Zugriff läuft bald ab.",
     expiringFix: (at) => `Erteilen Sie den Zugriff vor diesem Zeitpunkt erneut: ${at}.`,
-    changed: "Währung oder Zeitzone eines Kontos hat sich geändert. Das Konto wurde deshalb deaktiviert.",
+    changed: "Bei mindestens einem Konto hat sich Währung oder Zeitzone geändert. Es wurde deshalb deaktiviert.",
     changedFix:
-      "Um das Konto im jetzigen Stand zu synchronisieren, verbinden Sie die Plattform ein zweites Mal. Wählen Sie dann hier unter „Konten“ „Deaktiviert lassen“.",
-    unlisted: "Die Plattform führt ein Konto für diese Verbindung nicht mehr auf. Das Konto wurde deshalb deaktiviert.",
+      "Um das Konto mit den neuen Einstellungen zu synchronisieren, verbinden Sie die Plattform ein zweites Mal. Wählen Sie anschließend hier unter „Konten“ die Option „Deaktiviert lassen“.",
+    unlisted:
+      "Die Plattform führt mindestens ein Konto für diese Verbindung nicht mehr auf. Es wurde deshalb deaktiviert.",
     unlistedFix:
-      "Erteilen Sie einen Zugriff, der alle Konten umfasst; dann wird das Konto wieder aktiviert. Brauchen Sie es nicht mehr, wählen Sie unter „Konten“ „Deaktiviert lassen“.",
-    kept: "Die Zugangsdaten sind hier gelöscht, aber auf der Plattform nicht widerrufen, weil sie anderswo in Gebrauch sein können.",
-    keptFix: "Braucht sonst niemand diesen Zugriff, beenden Sie ihn auf der Plattform.",
+      "Erteilen Sie einen Zugriff, der alle Konten umfasst; dann wird das Konto wieder aktiviert. Brauchen Sie es nicht mehr, wählen Sie unter „Konten“ die Option „Deaktiviert lassen“.",
+    kept: "Die Zugangsdaten sind hier gelöscht, aber auf der Plattform nicht widerrufen: Sie wurden von Ihnen bereitgestellt oder werden möglicherweise von anderen Tools verwendet.",
+    keptFix: "Wird dieser Zugriff nicht anderweitig benötigt, beenden Sie ihn auf der Plattform.",
     inUse:
       "Die Zugangsdaten sind hier gelöscht. Der Zugriff auf der Plattform bleibt bestehen, weil andere Verbindungen die Anmeldung derselben Person nutzen.",
   },
@@ -137,7 +137,7 @@ export const connections: typeof en = {
 
   sync: {
     now: "Jetzt synchronisieren",
-    more: "Weitere Optionen zur Synchronisierung",
+    more: "Weitere Synchronisierungsoptionen",
     recent: "Letzte 90 Tage neu laden",
     older: "Ältere Tage nachladen …",
     started: "Synchronisierung gestartet.",
@@ -150,6 +150,7 @@ export const connections: typeof en = {
     from: "Von",
     to: "Bis",
     startBackfill: "Nachladen starten",
+    running: "Synchronisierung läuft",
     waiting: "Warten auf die Plattform",
     queued: "Synchronisierung in Warteschlange",
     cancel: "Synchronisierung abbrechen",
@@ -171,7 +172,7 @@ export const connections: typeof en = {
     started: "Gestartet",
     type: "Art",
     duration: "Dauer",
-    rate: "Das Anfragelimit der Plattform ist erreicht. Die nächste Synchronisierung macht automatisch weiter.",
+    rate: "Das Anfragelimit der Plattform ist erreicht. Die Synchronisierung wird automatisch fortgesetzt.",
     transient: "Fanfare versucht es automatisch noch einmal.",
     internal:
       "Fanfare versucht es automatisch noch einmal. Bleibt das Problem bestehen, sehen Sie im Log des Servers nach.",
@@ -179,7 +180,7 @@ export const connections: typeof en = {
     startedBy: "Gestartet von",
     rowsReadWritten: (read, written) => `${read} gelesen, ${written} gespeichert`,
     calls: "API-Aufrufe",
-    callsWaited: (calls, seconds) => `${calls}, ${seconds} s Wartezeit`,
+    callsWaited: (calls, seconds) => `${calls} (${seconds} s Wartezeit)`,
     restated: "Korrigierte Tage",
     id: "ID",
     streams: "Synchronisierte Daten",
@@ -203,14 +204,14 @@ export const connections: typeof en = {
     subOther: "Alle Konten, auf die diese Verbindung Zugriff hat. Admins wählen aus, welche synchronisiert werden.",
     empty: "Diese Verbindung hat noch auf kein Konto Zugriff.",
     sync: (name) => `${name} synchronisieren`,
-    on: (name) => `${name} wird ab der nächsten Synchronisierung einbezogen.`,
+    on: (name) => `${name} wird bei der nächsten Synchronisierung einbezogen.`,
     off: (name) => `${name} wird nicht mehr synchronisiert.`,
     kept: (name) => `${name} bleibt deaktiviert. Spätere Tage fehlen in den Berichten.`,
     delete: "Daten löschen",
     deleteTitle: (name) => `Daten von ${name} löschen?`,
     deleteHint:
       "Die Kennzahlen dieses Kontos verschwinden aus Ihren Berichten. Synchronisieren Sie das Konto später wieder, werden sie neu geladen, so weit die Plattform sie aufbewahrt.",
-    review: "Konten zur Prüfung",
+    review: "Zu prüfende Konten",
     turnedOff: (name) => `${name} wurde deaktiviert.`,
     unlisted: "Die Plattform führt dieses Konto für den erteilten Zugriff nicht mehr auf.",
     changed: "Währung oder Zeitzone des Kontos hat sich geändert.",
@@ -231,7 +232,7 @@ export const connections: typeof en = {
   },
 
   check: {
-    title: "Verbindung prüfen",
+    title: "Verbindungsprüfung",
     sub: "Prüft Zugriff, alle Berichte von bis zu fünf Konten, Schreibrechte und Kontingente. Auf der Plattform ändert sich nichts.",
     run: "Prüfung starten",
     ok: "Keine Probleme gefunden",
@@ -276,7 +277,7 @@ export const connections: typeof en = {
     title: "Einstellungen",
     sub: "Änderungen gelten ab der nächsten Synchronisierung.",
     saved: "Einstellungen gespeichert.",
-    lookback: "Rückblick (Tage)",
+    lookback: "Rückblickzeitraum (Tage)",
     lookbackHint: "Plattformen korrigieren vergangene Tage. Diese Tage werden erneut geladen.",
     events: "Conversion-Ereignisse",
     eventsHint:
@@ -284,7 +285,7 @@ export const connections: typeof en = {
     linkByName: "Kampagnen, Anzeigen und Zielgruppen bei jeder Synchronisierung nach Namen verknüpfen",
     write: "Fanfare darf verknüpfte Kampagnen auf der Plattform starten und pausieren",
     noWrite:
-      "Diese Verbindung hat keine Schreibrechte. Falls die Plattform sie anbietet, stellen Sie die Verbindung wieder her und erteilen Sie sie.",
+      "Diese Verbindung hat keine Schreibrechte. Falls die Plattform sie anbietet, erteilen Sie sie über „Neu verbinden“.",
     disconnect: "Verbindung trennen",
     disconnectSub: "Beendet den Zugriff dieser Verbindung. Das kann nicht rückgängig gemacht werden.",
     disconnectOpen: "Trennen …",
@@ -293,7 +294,7 @@ export const connections: typeof en = {
     disconnected: (name) => `${name} getrennt.`,
     stops: "Was endet",
     stopsAccess:
-      "Die gespeicherten Zugangsdaten werden sofort gelöscht. Ein per Anmeldung erteilter Zugriff wird auch auf der Plattform widerrufen, sofern ihn keine andere Verbindung nutzt.",
+      "Die gespeicherten Zugangsdaten werden sofort gelöscht. Ein per Anmeldung erteilter Zugriff wird auch auf der Plattform widerrufen, sofern sie das unterstützt und keine andere Verbindung ihn nutzt. Von Ihnen bereitgestellte Tokens werden nicht widerrufen.",
     stopsSync: "Es wird nichts mehr synchronisiert.",
     stopsCampaigns: "Kampagnen mit dieser Verbindung erhalten das Auslieferungsproblem „Keine Verbindung“.",
     stays: "Was bleibt",
@@ -322,7 +323,7 @@ export const connections: typeof en = {
 
   own: {
     title: "Eigene Daten",
-    sub: "Daten, die keine verbundene Plattform hat. Importieren Sie Dateien oder senden Sie Zeilen über die API. Quellen mit Daten erscheinen oben.",
+    sub: "Daten aus Ihren anderen Tools. Importieren Sie Dateien oder senden Sie Zeilen über die API. Jede Quelle erscheint oben, sobald sie Daten hat.",
     imports: "Importe",
     empty:
       "Noch keine Importe. Importieren Sie eine CSV-, TSV- oder Parquet-Datei. Exporte gängiger Tools werden erkannt.",
@@ -347,7 +348,7 @@ export const connections: typeof en = {
     choose: "Datei auswählen",
     chooseOther: "Andere Datei auswählen",
     sourceHint:
-      "Woher die Daten stammen. Eine neue Datei ersetzt Zeilen derselben Quelle. Ohne Angabe wird der Dateiname verwendet.",
+      "Woher die Daten stammen. Eine neue Datei ersetzt Daten derselben Quelle. Ohne Angabe wird der Dateiname verwendet.",
     existing: "Vorhandene Daten",
     upsert: "Übereinstimmende Zeilen ersetzen",
     upsertHint: "Ersetzt Zeilen mit gleichem Tag und gleichen Namen. Alle anderen bleiben erhalten.",

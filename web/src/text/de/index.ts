@@ -1,4 +1,5 @@
 import { analytics } from "./analytics";
+import { audiences } from "./audiences";
 import { campaigns } from "./campaigns";
 import { common } from "./common";
 import { connections } from "./connections";
@@ -14,6 +15,7 @@ import { signin } from "./signin";
 /** All texts in German. */
 export const catalog = {
   analytics,
+  audiences,
   campaigns,
   common,
   connections,

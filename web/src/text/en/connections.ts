@@ -28,7 +28,6 @@ export const connections = {
 
   list: {
     sub: "Your ad platforms and other data sources.",
-    connect: "Connect",
     search: "Search connections",
     showDisconnected: "Show disconnected",
     noMatch: "No matching connections",
@@ -48,10 +47,11 @@ export const connections = {
     /** What a connection reads, by the platform's capability. */
     data: { metrics: "metrics", campaigns: "campaigns", audiences: "audiences", creative: "ads" },
     reads: (data: string[]) => `Reads ${and(data)}.`,
-    readsAndWrites: (data: string[]) => `Reads ${and(data)}. Can start and pause campaigns.`,
+    readsAndWrites: (data: string[]) => `Reads ${and(data)}. Can pause and resume campaigns.`,
     history: "The last 90 days sync first. Older data follows in the background.",
     keeps: (days: string) => `The platform keeps ${days} days of data.`,
-    sunset: (version: string, day: string) => `Fanfare uses API version ${version}, which the platform ends on ${day}.`,
+    sunset: (version: string, day: string) =>
+      `Fanfare uses API version ${version}, which the platform plans to end on ${day}.`,
     allPlatforms: "All platforms",
     submit: "Connect",
     continueTo: (platform: string) => `Continue to ${platform}`,
@@ -101,13 +101,13 @@ export const connections = {
     chooseFix: "Turn on the accounts that you want to sync under Accounts.",
     expiring: "Access expires soon.",
     expiringFix: (at: string) => `Grant access again before ${at}.`,
-    changed: "The currency or time zone of an account changed, so the account was turned off.",
+    changed: "The currency or time zone of one or more accounts changed, so they were turned off.",
     changedFix:
-      "To sync the account as it is now, connect the platform a second time. Then select Keep off under Accounts here.",
-    unlisted: "The platform no longer lists an account for this connection, so the account was turned off.",
+      "To sync an account with its new settings, connect the platform a second time. Then select Keep off for the account here, under Accounts.",
+    unlisted: "The platform no longer lists one or more accounts for this connection, so they were turned off.",
     unlistedFix:
-      "Grant access that includes all accounts, and the account turns on again. If you no longer need it, select Keep off under Accounts.",
-    kept: "The credentials are deleted here but not revoked at the platform, because they may be in use elsewhere.",
+      "Grant access that includes all accounts, and they turn on again. If you no longer need an account, select Keep off under Accounts.",
+    kept: "The credentials are deleted here but not revoked at the platform: you provided them yourself, or other tools may use them.",
     keptFix: "If nothing else needs this access, end it on the platform.",
     inUse:
       "The credentials are deleted here. Access at the platform stays, because other connections use the same person's sign-in.",
@@ -144,6 +144,7 @@ export const connections = {
     from: "From",
     to: "To",
     startBackfill: "Start backfill",
+    running: "Syncing",
     waiting: "Waiting for the platform",
     queued: "Sync queued",
     cancel: "Cancel sync",
@@ -167,12 +168,12 @@ export const connections = {
     duration: "Duration",
     rate: "The platform's rate limit was reached. The next sync continues automatically.",
     transient: "Fanfare tries again automatically.",
-    internal: "Fanfare tries again automatically. If the problem stays, check the server log.",
+    internal: "Fanfare tries again automatically. If the problem persists, check the server log.",
     platformCode: (code: string) => `Platform error code: ${code}.`,
     startedBy: "Started by",
     rowsReadWritten: (read: string, written: string) => `${read} read, ${written} saved`,
     calls: "Platform API calls",
-    callsWaited: (calls: string, seconds: string) => `${calls}, ${seconds} s waiting`,
+    callsWaited: (calls: string, seconds: string) => `${calls} (waited ${seconds} s)`,
     restated: "Restated days",
     id: "ID",
     streams: "Synced data",
@@ -192,13 +193,13 @@ export const connections = {
     subOther: "All accounts that this connection can access. Admins choose which ones to sync.",
     empty: "This connection can't access any accounts yet.",
     sync: (name: string) => `Sync ${name}`,
-    on: (name: string) => `${name} is included from the next sync.`,
+    on: (name: string) => `${name} will be included in the next sync.`,
     off: (name: string) => `${name} no longer syncs.`,
-    kept: (name: string) => `${name} stays off. Reports leave out its later days.`,
+    kept: (name: string) => `${name} stays off. Reports won't include its later days.`,
     delete: "Delete data",
     deleteTitle: (name: string) => `Delete data from ${name}?`,
     deleteHint:
-      "Removes this account's metrics from your reports. If you sync the account again, its metrics are read again, as far back as the platform keeps them.",
+      "Removes this account's metrics from your reports. If you sync the account again, Fanfare reloads its metrics as far back as the platform keeps them.",
     review: "Accounts to review",
     turnedOff: (name: string) => `${name} was turned off.`,
     unlisted: "The platform no longer lists this account for the access you granted.",
@@ -270,7 +271,7 @@ export const connections = {
     lookbackHint: "Platforms revise past days. Syncs read these days again.",
     events: "Conversion events",
     eventsHint:
-      "Names or IDs on the platform, separated by commas. If empty, each account's own conversion settings apply. A change syncs all days again.",
+      "Names or IDs on the platform, separated by commas. Leave empty to use each account's own conversion settings. After a change, all days sync again.",
     linkByName: "Link campaigns, ads and audiences by name at every sync",
     write: "Let Fanfare start and pause linked campaigns on the platform",
     noWrite: "This connection has no write access. If the platform supports it, reconnect and grant it.",
@@ -282,13 +283,13 @@ export const connections = {
     disconnected: (name: string) => `${name} disconnected.`,
     stops: "What stops",
     stopsAccess:
-      "The stored credentials are deleted immediately. Access granted by sign-in is also revoked at the platform, unless another connection uses it.",
+      "The stored credentials are deleted immediately. Access granted by sign-in is also revoked at the platform, if the platform supports it and no other connection uses it. Tokens that you provided aren't revoked.",
     stopsSync: "Syncing stops.",
     stopsCampaigns: 'Campaigns that use this connection get the delivery issue "No connection".',
     stays: "What stays",
     staysHistory: "The connection and its sync history stay.",
     staysData: "All data synced so far stays.",
-    staysNew: "If you connect again, you get a new connection.",
+    staysNew: "Connecting again creates a new connection.",
     erase: "Also erase the data from this connection",
   },
 
@@ -311,7 +312,7 @@ export const connections = {
 
   own: {
     title: "Your own data",
-    sub: "Data that no connected platform has. Import files or send rows through the API. Sources with data appear above.",
+    sub: "Data from your other tools. Import files or send rows through the API. Each source appears above once it has data.",
     imports: "Imports",
     empty: "No imports yet. Import a CSV, TSV or Parquet file. Exports from common tools are recognized.",
     exampleSource: "Newsletter tool",
@@ -335,7 +336,7 @@ export const connections = {
     choose: "Choose file",
     chooseOther: "Choose another file",
     sourceHint:
-      "Where the data comes from. A new file replaces rows from the same source. Leave empty to use the file name.",
+      "Where the data comes from. A new file replaces data from the same source. Leave empty to use the file name.",
     existing: "Existing data",
     upsert: "Replace matching rows",
     upsertHint: "Replaces rows with the same day and names. All other rows stay.",
