@@ -23,7 +23,7 @@ export const creative: typeof en = {
   restore: "Wiederherstellen",
   saved: "Gespeichert.",
   archived: "Werbemittel archiviert.",
-  issues: (n) => plural(n, "# Richtlinienproblem", "# Richtlinienprobleme"),
+  issues: (n) => plural(n, "# Richtlinienhinweis", "# Richtlinienhinweise"),
   brief: "Briefing",
   editBrief: "Briefing bearbeiten",
   addOwn: "Eigenes hinzufügen",
@@ -65,7 +65,7 @@ export const creative: typeof en = {
   },
 
   approvals: {
-    not_required: "In diesem Workspace ist keine Freigabe nötig. Sie können trotzdem eine Entscheidung festhalten.",
+    not_required: "Dieses Werbemittel braucht keine Freigabe. Sie können trotzdem eine Entscheidung festhalten.",
     pending: "Kampagnen können es zeigen, sobald es freigegeben ist.",
     approved: "Kampagnen können es zeigen.",
     rejected: "Kampagnen zeigen es nicht.",
@@ -76,7 +76,7 @@ export const creative: typeof en = {
     approveDone: "Werbemittel freigegeben.",
     rejectDone: "Werbemittel abgelehnt.",
     policy: (n) =>
-      plural(n, "Die Richtlinienprüfung hat # Problem gefunden.", "Die Richtlinienprüfung hat # Probleme gefunden."),
+      plural(n, "Die Richtlinienprüfung hat # Hinweis ergeben.", "Die Richtlinienprüfung hat # Hinweise ergeben."),
     note: "Notiz",
     noteHint: "Optional",
     rejectHint: "Was sich ändern muss",
@@ -91,7 +91,7 @@ export const creative: typeof en = {
     model: "Modell",
     cost: "Kosten",
     costUnknown: "Unbekannt",
-    tokens: "Token",
+    tokens: "Tokens",
     tokenCounts: (read, written) => `${read} Eingabe, ${written} Ausgabe`,
     seed: "Seed",
     license: "Lizenz",
@@ -108,7 +108,7 @@ export const creative: typeof en = {
     notSaved: "Zu diesem Werbemittel ist kein Briefing gespeichert.",
     paste: "Text einfügen",
     pasteHint:
-      "Von Ihrer Website, aus einem Briefing oder Ihren Notizen. Er füllt das Formular unten aus. Für die Anzeige zählt nur das Formular.",
+      "Von Ihrer Website, aus einem Briefing oder aus Ihren Notizen. Er füllt das Formular unten aus. Für die Anzeige zählt nur das Formular.",
     fill: "Formular ausfüllen",
     nothing: "Im Text wurden keine Angaben gefunden. Füllen Sie das Formular selbst aus.",
     found: (n) => plural(n, "# Angabe gefunden.", "# Angaben gefunden."),
@@ -145,8 +145,8 @@ export const creative: typeof en = {
     },
     price: { label: "Preis", example: "ab 649 €" },
     previous_price: { label: "Bisheriger Preis", example: "799 €" },
-    deadline: { label: "Frist", example: "30. Juni" },
-    code: { label: "Code", example: "LUMO20" },
+    deadline: { label: "Gültig bis", example: "30. Juni" },
+    code: { label: "Aktionscode", example: "LUMO20" },
     call_to_action: { label: "Call-to-Action", example: "Probefahrt buchen" },
     contact: { label: "Kontakt", example: "030 23125 014", hint: "Telefonnummer, E-Mail- oder Webadresse." },
     place: { label: "Ort", example: "Berlin" },
@@ -155,14 +155,14 @@ export const creative: typeof en = {
       example: "Samstag, 12. Juli, 10 Uhr",
       hint: "Datum und Uhrzeit einer Veranstaltung oder eines Starts.",
     },
-    terms: { label: "Bedingungen", example: "solange der Vorrat reicht", hint: "Bedingungen und Kleingedrucktes." },
+    terms: { label: "Bedingungen", example: "solange der Vorrat reicht", hint: "Voraussetzungen und Kleingedrucktes." },
     occasion: { label: "Anlass", example: "Black Friday", hint: "Eine Aktion mit Namen oder ein Feiertag." },
   },
   lists: {
     benefits: {
       label: "Vorteile",
       one: "Vorteil",
-      hint: "Gründe dafür, jeweils in wenigen Worten.",
+      hint: "Gründe, sich dafür zu entscheiden, jeweils in wenigen Worten.",
       example: "in zehn Sekunden gefaltet",
     },
     proof: {
@@ -234,7 +234,7 @@ export const creative: typeof en = {
   options: {
     imageAndText: "Bild und Text",
     channelsHint:
-      "Jeder erhält Texte, die zu seinen Limits passen. Ohne Auswahl gelten die Kanäle der Kampagne oder der Standard des Typs.",
+      "Jeder Kanal erhält Texte, die zu seinen Limits passen. Ohne Auswahl gelten die Kanäle der Kampagne oder der Standard des Typs.",
     ratios: "Seitenverhältnisse",
     ratiosHint: "Ein Bild pro Variante und Seitenverhältnis.",
     sizes: "Bannergrößen",
@@ -242,10 +242,10 @@ export const creative: typeof en = {
     campaign: "Kampagne",
     campaignHint: "Kanäle, Landingpage und Kampagnenziel werden übernommen.",
     audience: "Gespeicherte Zielgruppe",
-    more: "Farben, Tonalität und Modell",
+    more: "Farben, Brand Voice und Modell",
     colors: "Farben",
     colorsHint: "Hauptfarbe zuerst",
-    voice: "Markenstimme",
+    voice: "Brand Voice",
     voiceExample: "Herzlich, trockener Humor, nie aufdringlich",
     tone: "Tonalität",
     language: "Sprache",
@@ -265,7 +265,7 @@ export const creative: typeof en = {
   progress: {
     working: "Varianten werden erstellt",
     workingFor: (channels) => `Varianten werden erstellt für ${channels}`,
-    waiting: "Wartet auf den Start",
+    waiting: "Wartet auf Start",
     composer: "Der integrierte Textgenerator braucht meist nur Sekunden.",
     model: "Ein KI-Modell kann eine Minute brauchen. Sie können diese Seite verlassen.",
     replacedImages: (model) => `Bilder vom integrierten Bildgenerator statt von ${model}`,
@@ -317,11 +317,11 @@ export const creative: typeof en = {
   },
 
   variant: {
-    sub: "Kennzahlen der letzten 30 vollen Tage, sofern eine Anzeige der Plattform verknüpft ist",
-    shown: "Oben gezeigt",
-    show: "Zeigen",
-    showOf: (name) => `${name} zeigen`,
-    primary: "Primär",
+    sub: "Kennzahlen der letzten 30 vollen Tage, für Varianten mit verknüpfter Anzeige",
+    shown: "Oben angezeigt",
+    show: "Ansehen",
+    showOf: (name) => `${name} ansehen`,
+    primary: "Hauptvariante",
     control: "Kontrollvariante",
     traffic: (percent) => `${percent} % des Traffics`,
     differs: (parts) => `Unterschied: ${parts}`,
@@ -337,10 +337,10 @@ export const creative: typeof en = {
     editOf: (name) => `${name} bearbeiten`,
     approveOf: (name) => `${name} freigeben`,
     rejectOf: (name) => `${name} ablehnen`,
-    like: "Mehr davon",
-    likeOf: (name) => `Mehr davon: ${name}`,
+    like: "Ähnliche generieren",
+    likeOf: (name) => `Ähnliche generieren: ${name}`,
     blocked: "Von der Richtlinienprüfung blockiert",
-    noMetrics: "Keine Kennzahlen. Mit dieser Variante ist keine Anzeige einer Plattform verknüpft.",
+    noMetrics: "Mit dieser Variante ist keine Anzeige verknüpft, daher gibt es keine Kennzahlen.",
   },
 
   performance: {
@@ -349,7 +349,7 @@ export const creative: typeof en = {
     rangeIn: (from, to, zone) => `${from} bis ${to}, Zeitzone ${zone}`,
     empty: "Keine Kennzahlen in diesem Zeitraum",
     emptyHint:
-      "Kennzahlen kommen mit jeder Synchronisierung, sobald eine Anzeige einer verbundenen Plattform mit diesem Werbemittel verknüpft ist.",
+      "Kennzahlen erscheinen nach einer Synchronisierung, sobald eine Anzeige mit diesem Werbemittel verknüpft ist.",
     overTime: (metric) => `${metric} im Zeitverlauf`,
     metric: "Kennzahl",
   },

@@ -43,10 +43,10 @@ export const settings: typeof en = {
     currencyHint: "Währung der Berichte. Bestehende Kampagnen behalten ihre Währung.",
     discard: "Verwerfen",
     policies: "Richtlinien",
-    approval: "Freigabe von Werbemitteln verlangen",
-    approvalHint: "Kampagnen zeigen nur freigegebene Werbemittel.",
-    approvalOn: "Werbemittel brauchen jetzt eine Freigabe.",
-    approvalOff: "Werbemittel brauchen keine Freigabe mehr.",
+    approval: "Freigabe neuer Werbemittel verlangen",
+    approvalHint: "Kampagnen zeigen neue Werbemittel erst nach der Freigabe. Bestehende behalten ihren Status.",
+    approvalOn: "Neue Werbemittel brauchen jetzt eine Freigabe.",
+    approvalOff: "Neue Werbemittel brauchen keine Freigabe mehr.",
     endless: "API-Schlüssel ohne Ablaufdatum erlauben",
     endlessHint: "Bestehende Schlüssel behalten ihr Ablaufdatum.",
     endlessOn: "Neue API-Schlüssel sind jetzt ohne Ablaufdatum möglich.",
@@ -65,7 +65,7 @@ export const settings: typeof en = {
     today: "Heute",
     used: (limit) => `{used} von ${limit} Anfragen`,
     usedOf: (window) => `${window}: genutzte Anfragen`,
-    resets: (at) => `Zurückgesetzt am ${at}`,
+    resets: (at) => `Wird zurückgesetzt: ${at}`,
     requests: "Anfragen",
     total: (n) => `${plural(n, "# Anfrage", "# Anfragen")} in 30 Tagen`,
     utc: "(UTC)",
@@ -145,12 +145,12 @@ export const settings: typeof en = {
 
   keys: {
     title: "API-Schlüssel",
-    sub: "Jeder Schlüssel handelt im Namen eines Mitglieds. Sie können seinen Zugriff einschränken.",
+    sub: "Jeder Schlüssel handelt im Namen eines Mitglieds und hat höchstens dessen Zugriff.",
     show: "Anzeigen",
     active: "Aktive",
     all: "Alle",
     create: "Schlüssel erstellen",
-    exposed: (name) => `„${name}“ ist möglicherweise in fremde Hände gelangt`,
+    exposed: (name) => `„${name}“ ist möglicherweise kompromittiert`,
     exposedMine:
       "Der Schlüssel wurde in einer URL oder über eine unverschlüsselte Verbindung gesendet und kann in einem Log stehen. Rotieren Sie ihn und verwenden Sie dann den neuen.",
     exposedOther: (name) =>
@@ -190,10 +190,10 @@ export const settings: typeof en = {
     expiration: "Gültigkeit",
     days: (n) => plural(n, "# Tag", "# Tage"),
     year: "1 Jahr",
-    expirationHint: "Sie werden hier 14 Tage vorher gewarnt.",
-    neverHint: "In fremden Händen funktioniert er, bis ihn jemand widerruft.",
-    limitOwn: "Weniger Zugriff geben, als Sie selbst haben",
-    limitService: "Weniger Zugriff geben, als das Dienstkonto hat",
+    expirationHint: "14 Tage vor dem Ablauf erscheint hier eine Warnung.",
+    neverHint: "Ein kompromittierter Schlüssel funktioniert, bis ihn jemand widerruft.",
+    limitOwn: "Nur einen Teil Ihres Zugriffs erlauben",
+    limitService: "Nur einen Teil des Zugriffs des Dienstkontos erlauben",
     accessTo: (area) => `Zugriff auf ${area}`,
     levels: { none: "Kein Zugriff", read: "Lesen", write: "Lesen und schreiben" },
     addresses: "Erlaubte IP-Adressen",
@@ -212,9 +212,9 @@ export const settings: typeof en = {
   rotate: {
     title: (name) => `„${name}“ rotieren`,
     hint: "Sie erhalten einen neuen Schlüssel mit demselben Namen, demselben Zugriff und derselben Laufzeit. Verwenden Sie ihn anstelle des alten.",
-    ends: "Alter Schlüssel funktioniert bis",
+    ends: "Alter Schlüssel läuft ab",
     now: "Jetzt",
-    nowHint: "Für Schlüssel in fremden Händen. Was ihn nutzt, fällt aus, bis der neue eingesetzt ist.",
+    nowHint: "Für kompromittierte Schlüssel. Was ihn nutzt, fällt aus, bis der neue eingesetzt ist.",
     hour: "In 1 Stunde",
     day: "In 24 Stunden",
     dayHint: "Bis dahin funktionieren beide, sodass Sie ohne Unterbrechung wechseln können.",
@@ -232,7 +232,7 @@ export const settings: typeof en = {
 
   requests: {
     title: "Anfragen",
-    sub: "Die letzten 1.000 API-Anfragen in diesem Workspace. Inhalte von Anfragen und Antworten werden nicht gespeichert.",
+    sub: "Die letzten 1.000 Anfragen mit API-Schlüsseln dieses Workspace. Inhalte von Anfragen und Antworten werden nicht gespeichert.",
     subOwn:
       "Anfragen mit Ihren Schlüsseln unter den letzten 1.000 in diesem Workspace. Inhalte von Anfragen und Antworten werden nicht gespeichert.",
     live: "Live",
@@ -276,7 +276,7 @@ export const settings: typeof en = {
     empty: "Noch keine Aktivitäten",
     older: "Ältere anzeigen",
     action: "Aktion",
-    by: "Von",
+    by: "Ausgeführt von",
     inZone: (at, zone) => `${at} (${zone})`,
     groups: {
       all: "Alle Aktionen",
@@ -292,7 +292,7 @@ export const settings: typeof en = {
 
   done: {
     api_key_create: "API-Schlüssel erstellt",
-    api_key_exposed: "API-Schlüssel möglicherweise in fremden Händen",
+    api_key_exposed: "API-Schlüssel möglicherweise kompromittiert",
     api_key_notice: "API-Schlüssel läuft bald ab",
     api_key_revoke: "API-Schlüssel widerrufen",
     api_key_rotate: "API-Schlüssel rotiert",
@@ -375,7 +375,7 @@ export const settings: typeof en = {
 
   models: {
     title: "KI-Modelle",
-    sub: "Modelle, die Texte und Bilder erstellen. Ohne Modell arbeitet der integrierte Textgenerator, kostenlos.",
+    sub: "Modelle, die Texte und Bilder erstellen. Ohne Modell schreibt der integrierte Textgenerator, kostenlos.",
     add: "Modell hinzufügen",
     editTitle: "Modell bearbeiten",
     closed: "Admins verwalten die KI-Modelle",
@@ -433,7 +433,7 @@ export const settings: typeof en = {
 
   passkeys: {
     title: "Passkeys",
-    sub: "Melden Sie sich mit Fingerabdruck, Gesicht oder Displaysperre an. Ohne Passwort, das Sie sich merken müssen oder das gestohlen werden kann.",
+    sub: "Melden Sie sich mit Fingerabdruck, Gesicht oder Displaysperre an. Kein Passwort, das Sie sich merken müssen oder das gestohlen werden kann.",
     add: "Passkey hinzufügen",
     empty: "Noch keine Passkeys.",
     unsupported: "Dieser Browser unterstützt keine Passkeys.",
@@ -450,7 +450,7 @@ export const settings: typeof en = {
   },
 
   password: {
-    isSet: "Eine Änderung meldet Sie überall sonst ab.",
+    isSet: "Bei einer Änderung werden Sie überall sonst abgemeldet.",
     notSet: "Nicht festgelegt. Sie melden sich auf andere Weise an.",
     change: "Passwort ändern",
     set: "Passwort festlegen",
@@ -470,7 +470,7 @@ export const settings: typeof en = {
     offTitle: "Zwei-Faktor-Authentifizierung deaktivieren",
     offHint: "Zur Anmeldung reicht dann Ihr Passwort. Ihre Wiederherstellungscodes funktionieren nicht mehr.",
     qr: "QR-Code für Ihre Authenticator-App",
-    scan: "Scannen Sie den Code mit Ihrer Authenticator-App und geben Sie dann den angezeigten Code ein.",
+    scan: "Scannen Sie den QR-Code mit Ihrer Authenticator-App und geben Sie dann den dort angezeigten Code ein.",
     manual: "Scannen nicht möglich? Geben Sie diesen Schlüssel in der App ein:",
     code: "Code",
     keepTitle: "Wiederherstellungscodes sichern",

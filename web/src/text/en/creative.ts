@@ -65,7 +65,7 @@ export const creative = {
   },
 
   approvals: {
-    not_required: "This workspace doesn't require approval. You can still record a decision.",
+    not_required: "This creative doesn't need approval. You can still record a decision.",
     pending: "Campaigns can show it once it's approved.",
     approved: "Campaigns can show it.",
     rejected: "Campaigns don't show it.",
@@ -142,7 +142,7 @@ export const creative = {
     price: { label: "Price", example: "from $649" },
     previous_price: { label: "Previous price", example: "$799" },
     deadline: { label: "Deadline", example: "June 30" },
-    code: { label: "Code", example: "LUMO20" },
+    code: { label: "Promo code", example: "LUMO20" },
     call_to_action: { label: "Call to action", example: "Book a test ride" },
     contact: { label: "Contact", example: "(503) 555-0142", hint: "Phone number, email or web address." },
     place: { label: "Place", example: "Portland" },
@@ -166,8 +166,8 @@ export const creative = {
     },
     must_include: {
       label: "Must include",
-      one: "Required words",
-      hint: "Every variant includes these words.",
+      one: "Required phrase",
+      hint: "Every variant includes these phrases.",
       example: "Made in Portland",
     },
   },
@@ -226,7 +226,8 @@ export const creative = {
 
   options: {
     imageAndText: "Image and text",
-    channelsHint: "Each gets copy within its limits. Select none to use the campaign's channels or the type's default.",
+    channelsHint:
+      "Each channel gets copy that fits its limits. If you select none, the campaign's channels are used, or the type's default.",
     ratios: "Aspect ratios",
     ratiosHint: "One image per variant and aspect ratio.",
     sizes: "Banner sizes",
@@ -310,7 +311,7 @@ export const creative = {
   },
 
   variant: {
-    sub: "Metrics of the last 30 full days, where a platform ad is linked",
+    sub: "Metrics for the last 30 full days, for variants with a linked ad",
     shown: "Shown above",
     show: "Show",
     showOf: (name: string) => `Show ${name}`,
@@ -333,7 +334,7 @@ export const creative = {
     like: "More like this",
     likeOf: (name: string) => `More like this: ${name}`,
     blocked: "Blocked by the policy check",
-    noMetrics: "No metrics. No platform ad is linked to this variant.",
+    noMetrics: "No ad is linked to this variant, so there are no metrics.",
   },
 
   performance: {
@@ -341,7 +342,7 @@ export const creative = {
     range: (from: string, to: string) => `${from} to ${to}`,
     rangeIn: (from: string, to: string, zone: string) => `${from} to ${to}, time zone ${zone}`,
     empty: "No metrics in this period",
-    emptyHint: "Metrics come with each sync once an ad on a connected platform is linked to this creative.",
+    emptyHint: "Metrics appear after a sync once a platform ad is linked to this creative.",
     overTime: (metric: string) => `${metric} over time`,
     metric: "Metric",
   },

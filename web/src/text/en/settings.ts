@@ -43,10 +43,10 @@ export const settings = {
     currencyHint: "Used in reports. Existing campaigns keep their currency.",
     discard: "Discard",
     policies: "Policies",
-    approval: "Require approval of creative",
-    approvalHint: "Campaigns only show approved creative.",
-    approvalOn: "Creative now needs approval.",
-    approvalOff: "Creative no longer needs approval.",
+    approval: "Require approval of new creative",
+    approvalHint: "Campaigns show new creative once it's approved. Existing creative keeps its status.",
+    approvalOn: "New creative now needs approval.",
+    approvalOff: "New creative no longer needs approval.",
     endless: "Allow API keys that never expire",
     endlessHint: "Existing keys keep their expiration date.",
     endlessOn: "New API keys can now be created without an expiration date.",
@@ -140,7 +140,7 @@ export const settings = {
 
   keys: {
     title: "API keys",
-    sub: "Each key acts on behalf of a member. You can give it less access.",
+    sub: "Each key acts on behalf of a member and never has more access than they do.",
     show: "Show",
     active: "Active",
     all: "All keys",
@@ -185,10 +185,10 @@ export const settings = {
     expiration: "Expiration",
     days: (n: number) => plural(n, "# day", "# days"),
     year: "1 year",
-    expirationHint: "You'll be warned here 14 days before.",
+    expirationHint: "A warning appears here 14 days before it expires.",
     neverHint: "If the key leaks, it works until someone revokes it.",
-    limitOwn: "Give it less access than you have",
-    limitService: "Give it less access than the service user has",
+    limitOwn: "Limit this key to part of your access",
+    limitService: "Limit this key to part of the service user's access",
     accessTo: (area: string) => `Access to ${area}`,
     levels: { none: "No access", read: "Read", write: "Read and write" },
     addresses: "Allowed IP addresses",
@@ -227,7 +227,7 @@ export const settings = {
 
   requests: {
     title: "Requests",
-    sub: "The last 1,000 API requests in this workspace. Request and response bodies aren't stored.",
+    sub: "The last 1,000 requests with this workspace's API keys. Request and response bodies aren't stored.",
     subOwn:
       "Requests with your keys, from the last 1,000 in this workspace. Request and response bodies aren't stored.",
     live: "Live",
@@ -371,7 +371,7 @@ export const settings = {
 
   models: {
     title: "AI models",
-    sub: "Models that write text and create images. Without one, the built-in composer works at no cost.",
+    sub: "Models that write text and create images. Without one, the built-in composer writes at no cost.",
     add: "Add model",
     editTitle: "Edit model",
     closed: "Admins manage AI models",
@@ -388,7 +388,7 @@ export const settings = {
     price: "Price",
     priceKnown: "Known",
     priceUnknown: "Unknown",
-    priceHint: "Costs of this model don't count toward the budget. The server operator can set a price.",
+    priceHint: "The cost of this model doesn't count toward the budget. The server operator can set a price.",
     removeHint:
       "The stored API key is deleted. Existing creative stays. New creative uses another model or the built-in composer.",
     textModel: "Text model",
