@@ -5,7 +5,7 @@ import { describe, test } from "node:test";
 import { faultless, signedIn, visit } from "./browser.mjs";
 
 /** The links to the built-in queries. */
-const starters = (page) => page.getByRole("navigation", { name: "Starting points" }).getByRole("link");
+const starters = (page) => page.getByRole("navigation", { name: "Query templates" }).getByRole("link");
 
 /** What is shown: the heading over the chart says which query was answered. */
 const answer = (page) => page.locator("main section.card h2:not(.sr-only)").first();
@@ -46,7 +46,7 @@ describe("every way", { concurrency: true }, () => {
   test("each granularity follows each other one", async () => {
     const page = await signedIn();
     await visit(page, "/analytics");
-    for (const start of ["Campaign efficiency", "This month vs last year"]) {
+    for (const start of ["Campaign efficiency", "This month vs. last year"]) {
       await starters(page).filter({ hasText: start }).click();
       const select = page.getByRole("region", { name: "Break down by" }).getByRole("button", { name: /Over time/ });
       await select.click();
@@ -81,7 +81,7 @@ test("an answer that cannot be drawn stays inside its card", async () => {
   assert.equal(await page.getByRole("heading", { name: "Analytics" }).isVisible(), true, "the page is gone");
   assert.equal(await page.getByRole("region", { name: "Metrics" }).isVisible(), true, "the builder is gone");
   await page.unroute("**/console/v1/analytics/query");
-  await starters(page).filter({ hasText: "Weekday pattern" }).click();
+  await starters(page).filter({ hasText: "Results by weekday" }).click();
   await answer(page).filter({ hasText: /^Conversions/ }).waitFor();
   await whole(page);
 });

@@ -80,7 +80,7 @@ export const owner = { name: "Ada", email: "ada@example.com", password: "correct
 export async function setUp(page) {
   await page.goto(link);
   await page.getByLabel("Your name").fill(owner.name);
-  await page.getByLabel("E-mail").fill(owner.email);
+  await page.getByLabel("Email").fill(owner.email);
   await page.getByLabel("Password", { exact: true }).fill(owner.password);
   await page.getByLabel("Workspace").fill("Acme");
   await accessible(page, "set-up");

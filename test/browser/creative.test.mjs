@@ -21,7 +21,7 @@ test("a text fills the form, and corrected facts make the ad", async () => {
   await dialog.getByLabel("Price", { exact: true }).fill("$4");
   await dialog.getByRole("button", { name: "Generate", exact: true }).click();
   const alert = dialog.getByRole("alert");
-  await alert.filter({ hasText: "Too little is known to write an ad" }).waitFor();
+  await alert.filter({ hasText: "That's not enough to write an ad" }).waitFor();
   wasRefused(page);
   const told = await dialog.innerText();
   assert.ok(!/brief\.|_not_|call_to_action/.test(told), `got an API name in ${told}`);
@@ -29,9 +29,9 @@ test("a text fills the form, and corrected facts make the ad", async () => {
   await accessible(page, "the form with errors");
   await dialog.getByLabel("Price", { exact: true }).fill("");
   // The text fills it; by keyboard.
-  await dialog.getByLabel("Paste a text").fill(text);
-  await dialog.getByRole("button", { name: "Fill in the form" }).press("Enter");
-  await dialog.getByText(/facts were found/).waitFor();
+  await dialog.getByLabel("Paste text").fill(text);
+  await dialog.getByRole("button", { name: "Fill in form" }).press("Enter");
+  await dialog.getByText(/Found \d+ details/).waitFor();
   const offer = dialog.getByLabel("Offer", { exact: true });
   assert.match(await offer.inputValue(), /20% off/);
   await dialog.getByText("From the text:").first().waitFor();
@@ -48,7 +48,7 @@ test("a text fills the form, and corrected facts make the ad", async () => {
   await dialog.getByText("25% off").first().waitFor();
   await accessible(page, "the result with its facts");
   // Corrected once more, from the result.
-  await dialog.getByRole("button", { name: "Correct the facts" }).click();
+  await dialog.getByRole("button", { name: "Edit brief" }).click();
   await dialog.getByLabel("Offer", { exact: true }).fill("30% off");
   await dialog.getByRole("button", { name: "Generate again" }).click();
   await dialog.getByText("variants are ready").waitFor();
@@ -61,7 +61,7 @@ test("a text fills the form, and corrected facts make the ad", async () => {
   const c = await ask(page, `/console/v1/creative/${id}`);
   assert.equal(c.generation.brief.offer, "30% off");
   assert.equal(c.generation.prompt, "");
-  await page.getByRole("button", { name: "Correct the facts" }).click();
+  await page.getByRole("button", { name: "Edit brief" }).click();
   assert.equal(await page.getByRole("dialog").getByLabel("Offer", { exact: true }).inputValue(), "30% off");
   await page.keyboard.press("Escape");
   await page.getByRole("button", { name: "Approve", exact: true }).first().click();
@@ -93,7 +93,7 @@ test("edit, regenerate, approve and reject variants, and more like one", async (
   const headline = dialog.getByLabel("Headline 1", { exact: true });
   await headline.fill("This headline is far too long for a search ad");
   await dialog.getByRole("button", { name: "Save" }).click();
-  await dialog.getByText("Headlines must have at most 30 characters").waitFor();
+  await dialog.getByText("Headline can have up to 30 characters").waitFor();
   wasRefused(page);
   await accessible(page, "a refused text");
   await headline.fill("Your bike on the train");

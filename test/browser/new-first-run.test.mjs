@@ -7,7 +7,7 @@ import { accessible, faultless, link, open, owner, setUp, settled, url, visit } 
 
 async function signIn(page) {
   await page.goto(`${url}/sign-in?next=%2Fsettings%2Fapi%2Fkeys`);
-  await page.getByLabel("E-mail").fill(owner.email);
+  await page.getByLabel("Email").fill(owner.email);
   await page.getByLabel("Password", { exact: true }).fill(owner.password);
   await page.getByRole("button", { name: "Sign in", exact: true }).click();
   await page.getByRole("heading", { name: "API keys" }).waitFor();
@@ -62,7 +62,7 @@ test("first run to first call", async () => {
   const page = await open();
   await page.goto(`${url}/settings/profile`);
   await page.waitForURL("**/setup?next=%2Fsettings%2Fprofile");
-  await page.getByText("Open the setup link from the server's log").waitFor();
+  await page.getByText("Open the setup link from the server log").waitFor();
   await accessible(page, "set-up without the link");
 
   await setUp(page);
@@ -84,7 +84,7 @@ test("first run to first call", async () => {
   await page.setViewportSize({ width: 390, height: 844 });
   await accessible(page, "the key, once, on a phone");
   const told = await page.getByLabel("curl with the new key").innerText();
-  await page.getByRole("button", { name: "I have stored it" }).click();
+  await page.getByRole("button", { name: "I've saved it" }).click();
   await shown.waitFor({ state: "detached" });
 
   const first = JSON.parse(execFileSync("sh", ["-c", told], { stdio: ["ignore", "pipe", "pipe"] }));
@@ -100,7 +100,7 @@ test("first run to first call", async () => {
   await page.getByRole("menuitem", { name: "Revoke" }).click();
   await page.getByLabel("Type First integration to confirm").fill("First integration");
   await page.getByRole("button", { name: "Revoke key" }).click();
-  await page.getByText("First integration is revoked.").waitFor();
+  await page.getByText("First integration revoked.").waitFor();
   const after = await call(key);
   assert.equal(after.status, 401, "a revoked key opens nothing");
   assert.equal((await after.json()).error.code, "api_key_revoked");
@@ -110,14 +110,14 @@ test("first run to first call", async () => {
 test("the set-up token works once", async () => {
   const page = await open();
   await page.goto(link);
-  await page.getByText("This server is set up").waitFor();
+  await page.getByText("This server is already set up").waitFor();
 });
 
 test("sign-in leads back to the page that was wanted", async () => {
   const page = await open();
   await page.goto(`${url}/campaigns?status=active`);
   await page.waitForURL("**/sign-in?next=**");
-  await page.getByLabel("E-mail").fill(owner.email);
+  await page.getByLabel("Email").fill(owner.email);
   await page.getByLabel("Password", { exact: true }).fill(owner.password);
   await page.getByRole("button", { name: "Sign in", exact: true }).click();
   await page.waitForURL("**/campaigns?status=active");
@@ -130,7 +130,7 @@ test("a wrong password says no more than that", async () => {
   await page.goto(`${url}/sign-in`);
   const said = [];
   for (const email of [owner.email, "nobody@example.com"]) {
-    await page.getByLabel("E-mail").fill(email);
+    await page.getByLabel("Email").fill(email);
     await page.getByLabel("Password", { exact: true }).fill("not the password");
     await page.getByRole("button", { name: "Sign in", exact: true }).click();
     const alert = page.getByRole("alert");

@@ -12,10 +12,10 @@ await setUp(owner);
 async function join(role, email) {
   await visit(owner, "/settings/members?new=person");
   const dialog = owner.getByRole("dialog");
-  await dialog.getByLabel("E-mail").fill(email);
+  await dialog.getByLabel("Email").fill(email);
   await dialog.getByRole("radio", { name: new RegExp(`^${role}`) }).check({ force: true });
   await accessible(owner, "invitation");
-  await dialog.getByRole("button", { name: "Make link" }).click();
+  await dialog.getByRole("button", { name: "Create invite link" }).click();
   const shown = await owner.getByLabel("Link", { exact: true }).innerText();
   const page = await open();
   await page.goto(shown.trim());
@@ -50,13 +50,13 @@ test("a viewer looks", async () => {
     assert.equal(await page.getByRole("dialog").count(), 0, `${path} opens for a viewer`);
   }
   await visit(page, "/settings/members");
-  await page.getByText("You are a viewer here").waitFor();
+  await page.getByText("You're a viewer in this workspace").waitFor();
   faultless(page, "a viewer");
   assert.equal(await create(page), 403, "a viewer cannot create, however they try");
 
   const again = await open();
   await again.goto(shown.trim());
-  await again.getByRole("heading", { name: "This link does not work" }).waitFor();
+  await again.getByRole("heading", { name: "This link doesn't work" }).waitFor();
 });
 
 test("an editor works, and manages nobody", async () => {
@@ -66,7 +66,7 @@ test("an editor works, and manages nobody", async () => {
     if (path !== "/connections") await page.getByRole("button", { name }).first().waitFor();
   }
   await visit(page, "/settings/members");
-  await page.getByText("You are an editor here").waitFor();
+  await page.getByText("You're an editor in this workspace").waitFor();
   await visit(page, "/settings/audit");
   await visit(page, "/settings/models");
   faultless(page, "an editor");
@@ -76,7 +76,7 @@ test("an editor works, and manages nobody", async () => {
 test("who lost the way in gets a link", async () => {
   await visit(owner, "/settings/members");
   await owner.getByRole("button", { name: "Actions for lin@example.com" }).click();
-  await owner.getByRole("menuitem", { name: "Reset link" }).click();
+  await owner.getByRole("menuitem", { name: "Create reset link" }).click();
   const shown = await owner.getByLabel("Link", { exact: true }).innerText();
   const page = await open();
   await page.goto(shown.trim());

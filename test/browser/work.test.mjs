@@ -16,7 +16,7 @@ test("sync now, with its progress", async () => {
   // The button starts nothing while another run is under way.
   const before = await idle(page, id);
   await page.getByRole("button", { name: "Sync now", exact: true }).click();
-  await page.getByText(/Sync started|under way/).first().waitFor();
+  await page.getByText(/Sync started|already in progress/).first().waitFor();
   const after = await idle(page, id);
   assert.ok(after.length > before.length, `got ${after.length} runs want more than ${before.length}`);
   assert.equal(after[0].status, "succeeded");

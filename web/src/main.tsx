@@ -1,12 +1,12 @@
 import { MutationCache, QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
-import { RouterProvider as LinkProvider } from "react-aria-components";
+import { I18nProvider, RouterProvider as LinkProvider } from "react-aria-components";
 import { createRoot } from "react-dom/client";
 import { Refusal } from "./api/client";
-import "./app.css";
 import { goToKept } from "./lib/next";
 import { makeRouter } from "./router";
+import { locale } from "./text/language";
 import { complain } from "./ui/toast";
 
 const client = new QueryClient({
@@ -30,10 +30,12 @@ const router = makeRouter(client);
 
 createRoot(document.getElementById("root") as HTMLElement).render(
   <StrictMode>
-    <QueryClientProvider client={client}>
-      <LinkProvider navigate={(to) => router.navigate({ to })}>
-        <RouterProvider router={router} />
-      </LinkProvider>
-    </QueryClientProvider>
+    <I18nProvider locale={locale}>
+      <QueryClientProvider client={client}>
+        <LinkProvider navigate={(to) => router.navigate({ to })}>
+          <RouterProvider router={router} />
+        </LinkProvider>
+      </QueryClientProvider>
+    </I18nProvider>
   </StrictMode>,
 );

@@ -1,12 +1,13 @@
-// Sign-in, first set-up and one-time links. They are a program of their own, so
-// that whoever only signs in loads little.
 import { StrictMode } from "react";
+import { I18nProvider } from "react-aria-components";
 import { createRoot } from "react-dom/client";
-import "./app.css";
 import { Door } from "./pages/signin/door";
+import { locale } from "./text/language";
 
 createRoot(document.getElementById("root") as HTMLElement).render(
   <StrictMode>
-    <Door />
+    <I18nProvider locale={locale}>
+      <Door />
+    </I18nProvider>
   </StrictMode>,
 );

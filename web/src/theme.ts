@@ -1,4 +1,5 @@
-// The theme is set before anything is drawn, so that no page flashes.
+// The theme and the language are set before anything is drawn, so that no page flashes.
+import { language } from "./text/language";
 
 export type Theme = "system" | "light" | "dark";
 
@@ -30,3 +31,4 @@ function applyTheme() {
 dark.addEventListener("change", applyTheme);
 window.addEventListener("storage", applyTheme);
 applyTheme();
+document.documentElement.lang = language;

@@ -2,6 +2,8 @@
 // of /v1 for signed-in browsers, so every page uses what API users use.
 import createClient, { type Middleware } from "openapi-fetch";
 import { before } from "../lib/next";
+import { errors } from "../text/errors";
+import { explain, explainField } from "./explain";
 import type { components, paths } from "./schema";
 
 export type Schemas = components["schemas"];
@@ -46,8 +48,18 @@ interface ErrorBody {
 
 function refusal(status: number, body: ErrorBody | undefined, retryAfter?: string | null): Refusal {
   const e = body?.error;
-  if (e) return new Refusal(status, e.code, e.message, e.details, e.request_id, Number(retryAfter) || 0);
-  return new Refusal(status, "unreachable", "The server did not answer. Check the connection and try again.", [], "");
+  if (e) {
+    const details = e.details.map((d) => (d.field ? { ...d, message: explainField(d) } : d));
+    return new Refusal(
+      status,
+      e.code,
+      explain(e.code, e.message, e.details),
+      details,
+      e.request_id,
+      Number(retryAfter) || 0,
+    );
+  }
+  return new Refusal(status, "unreachable", errors.unreachable, [], "");
 }
 
 let workspace = "";

@@ -1,7 +1,8 @@
 // Numbers, money and dates in the viewer's locale. Amounts are decimal strings
 // and stay exact until they are shown.
-
-const locale = navigator.language;
+import { common } from "../text/common";
+import { labels } from "../text/labels";
+import { locale } from "../text/language";
 
 const whole = new Intl.NumberFormat(locale, { maximumFractionDigits: 0 });
 const compact = new Intl.NumberFormat(locale, { notation: "compact", maximumFractionDigits: 1 });
@@ -114,7 +115,7 @@ const relative = new Intl.RelativeTimeFormat(locale, { numeric: "auto", style: "
 export function ago(v: string | null | undefined, now = Date.now()): string {
   if (!v) return none;
   let n = (new Date(v).getTime() - now) / 1000;
-  if (Math.abs(n) < 45) return n > 0 ? "in a moment" : "just now";
+  if (Math.abs(n) < 45) return n > 0 ? common.inAMoment : common.justNow;
   for (const [unit, size] of steps) {
     if (Math.abs(n) < size) return relative.format(Math.round(n), unit);
     n /= size;
@@ -122,8 +123,10 @@ export function ago(v: string | null | undefined, now = Date.now()): string {
   return none;
 }
 
-/** snake_case as words: "pending_start" becomes "Pending start". */
+/** A value of the API as words: "pending_start" becomes "Pending start", in the language of the page. */
 export function words(v: string): string {
+  const label = labels[v];
+  if (label) return label;
   const s = v.replaceAll("_", " ");
   return s.charAt(0).toUpperCase() + s.slice(1);
 }

@@ -1,9 +1,11 @@
 // How the workspace does, on one page.
+
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useSearch } from "@tanstack/react-router";
 import { take, v1 } from "../api/client";
 import { type Range, useRange } from "../lib/range";
 import { useSession } from "../lib/session";
+import { t } from "../text/overview";
 import { Card, PageHeader } from "../ui/display";
 import { Failed } from "../ui/feedback";
 import { RangePicker } from "../ui/range";
@@ -38,13 +40,13 @@ export function Overview() {
   const blank = known && !connected && !campaigns.data;
   return (
     <>
-      <PageHeader title="Overview" sub={workspace.name}>
+      <PageHeader title={t.title} sub={workspace.name}>
         {blank ? null : <RangePicker />}
         <ShowCall call={{ method: "GET", path: "/v1/analytics/overview", query }} />
       </PageHeader>
       {known ? <FirstSteps connected={connected} created={campaigns.data} /> : null}
       {blank ? (
-        <p className="px-1 text-sm text-muted">Figures stand here as soon as a platform has reported some.</p>
+        <p className="px-1 text-sm text-muted">{t.blank}</p>
       ) : (
         <div className="grid gap-4">
           <Performance query={query} />

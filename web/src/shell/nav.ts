@@ -1,5 +1,6 @@
 import { Cable, ChartSpline, House, Megaphone, Palette, Settings, Users } from "lucide-react";
 import type { Role } from "../api/console";
+import { t } from "../text/shell";
 
 export interface Place {
   to: string;
@@ -12,15 +13,15 @@ export interface Place {
 }
 
 export const places: Place[] = [
-  { to: "/", name: "Overview", icon: House, key: "o" },
-  { to: "/campaigns", name: "Campaigns", icon: Megaphone, key: "c" },
-  { to: "/creative", name: "Creative", icon: Palette, key: "r" },
-  { to: "/audiences", name: "Audiences", icon: Users, key: "u" },
-  { to: "/analytics", name: "Analytics", icon: ChartSpline, key: "a" },
-  { to: "/connections", name: "Connections", icon: Cable, key: "n" },
+  { to: "/", name: t.overview, icon: House, key: "o" },
+  { to: "/campaigns", name: t.campaigns, icon: Megaphone, key: "c" },
+  { to: "/creative", name: t.creative, icon: Palette, key: "r" },
+  { to: "/audiences", name: t.audiences, icon: Users, key: "u" },
+  { to: "/analytics", name: t.analytics, icon: ChartSpline, key: "a" },
+  { to: "/connections", name: t.connections, icon: Cable, key: "n" },
 ];
 
-export const settingsPlace: Place = { to: "/settings/workspace", name: "Settings", icon: Settings, key: "s" };
+export const settingsPlace: Place = { to: "/settings/workspace", name: t.settings, icon: Settings, key: "s" };
 
 export interface SettingsGroup {
   title: string;
@@ -29,32 +30,32 @@ export interface SettingsGroup {
 
 export const settingsGroups: SettingsGroup[] = [
   {
-    title: "Workspace",
+    title: t.workspace,
     places: [
-      { to: "/settings/workspace", name: "General", words: "workspace name zone currency plan usage limits" },
-      { to: "/settings/members", name: "Members", words: "people roles invite team", least: "admin" },
+      { to: "/settings/workspace", name: t.general, words: t.words.general },
+      { to: "/settings/members", name: t.members, words: t.words.members, least: "admin" },
       {
         to: "/settings/models",
-        name: "Models",
-        words: "providers openai anthropic gemini budget generate",
+        name: t.models,
+        words: t.words.models,
         least: "admin",
       },
-      { to: "/settings/audit", name: "Audit log", words: "history who did what", least: "admin" },
+      { to: "/settings/audit", name: t.audit, words: t.words.audit, least: "admin" },
     ],
   },
   {
-    title: "API",
+    title: t.api,
     places: [
-      { to: "/settings/api/keys", name: "Keys", words: "api key token secret" },
-      { to: "/settings/api/requests", name: "Requests", words: "log calls errors" },
+      { to: "/settings/api/keys", name: t.keys, words: t.words.keys },
+      { to: "/settings/api/requests", name: t.requests, words: t.words.requests },
     ],
   },
   {
-    title: "You",
+    title: t.account,
     places: [
-      { to: "/settings/profile", name: "Profile", words: "name e-mail" },
-      { to: "/settings/security", name: "Security", words: "password passkey two-factor totp sessions sign out" },
-      { to: "/settings/appearance", name: "Appearance", words: "theme dark light" },
+      { to: "/settings/profile", name: t.profile, words: "name e-mail" },
+      { to: "/settings/security", name: t.security, words: "password passkey two-factor totp sessions sign out" },
+      { to: "/settings/appearance", name: t.appearance, words: t.words.appearance },
     ],
   },
 ];

@@ -1,6 +1,8 @@
 import { useState } from "react";
 import { Form } from "react-aria-components";
 import { own, type Refusal } from "../api/client";
+import { common } from "../text/common";
+import { t } from "../text/shell";
 import { Button } from "../ui/button";
 import { TextField } from "../ui/fields";
 import { Actions, Dialog } from "../ui/overlay";
@@ -24,7 +26,7 @@ export function NewWorkspace({ isOpen, onOpenChange }: { isOpen: boolean; onOpen
   };
   const f = error?.fields ?? {};
   return (
-    <Dialog title="New workspace" isOpen={isOpen} onOpenChange={onOpenChange}>
+    <Dialog title={t.newWorkspace} isOpen={isOpen} onOpenChange={onOpenChange}>
       {(close) => (
         <Form
           className="grid gap-4"
@@ -33,21 +35,19 @@ export function NewWorkspace({ isOpen, onOpenChange }: { isOpen: boolean; onOpen
             make();
           }}
         >
-          <p className="text-sm text-muted">
-            A workspace has its own campaigns, people, keys and limits. Nothing is shared between two.
-          </p>
-          <TextField label="Name" value={name} onChange={setName} error={f.name} isRequired autoFocus />
+          <p className="text-sm text-muted">{t.newWorkspaceHint}</p>
+          <TextField label={common.name} value={name} onChange={setName} error={f.name} isRequired autoFocus />
           <div className="grid gap-4 sm:grid-cols-2">
             <TextField
-              label="Currency"
-              hint="ISO 4217, such as EUR"
+              label={common.currency}
+              hint={common.currencyHint}
               value={currency}
               onChange={setCurrency}
               error={f.currency}
             />
             <TextField
-              label="Time zone"
-              hint="Such as Europe/Berlin"
+              label={common.timeZone}
+              hint={common.timeZoneHint}
               value={timezone}
               onChange={setTimezone}
               error={f.timezone}
@@ -59,9 +59,9 @@ export function NewWorkspace({ isOpen, onOpenChange }: { isOpen: boolean; onOpen
             </p>
           ) : null}
           <Actions>
-            <Button onPress={close}>Cancel</Button>
+            <Button onPress={close}>{common.cancel}</Button>
             <Button type="submit" look="primary" busy={busy}>
-              Create workspace
+              {t.createWorkspace}
             </Button>
           </Actions>
         </Form>

@@ -1,17 +1,18 @@
 import { Compass } from "lucide-react";
 import { useTitle } from "../lib/title";
+import { t } from "../text/shell";
 import { ButtonLink } from "../ui/button";
 import { Empty } from "../ui/feedback";
 
 export function NotFound() {
-  useTitle("Page not found");
+  useTitle(t.pageNotFound);
   return (
     <Empty
       icon={<Compass aria-hidden="true" />}
-      title="Page not found"
-      action={<ButtonLink href="/">Go to overview</ButtonLink>}
+      title={t.pageNotFound}
+      action={<ButtonLink href="/">{t.toOverview}</ButtonLink>}
     >
-      Check the address. The page may also belong to another workspace.
+      {t.pageNotFoundHint}
     </Empty>
   );
 }

@@ -1,4 +1,5 @@
 // ⌘K: go anywhere, find a campaign, do something.
+
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { BookOpen, Megaphone, Moon, Plus, Search, Settings, Sun } from "lucide-react";
@@ -18,6 +19,7 @@ import {
 } from "react-aria-components";
 import { take, v1 } from "../api/client";
 import { reaches, useSession } from "../lib/session";
+import { t } from "../text/shell";
 import { chooseTheme, isDark } from "../theme";
 import { Kbd } from "../ui/display";
 import { item } from "../ui/fields";
@@ -41,7 +43,7 @@ export function Palette({ isOpen, onOpenChange }: { isOpen: boolean; onOpenChang
       className="fixed inset-0 z-40 flex items-start justify-center bg-(--scrim) px-4 pt-[12vh]"
     >
       <Modal className="w-full max-w-xl overflow-hidden rounded-xl border border-line bg-surface shadow-pop animate-enter">
-        <Dialog aria-label="Search or jump to" className="outline-none">
+        <Dialog aria-label={t.searchOr} className="outline-none">
           <Commands close={() => onOpenChange(false)} />
         </Dialog>
       </Modal>
@@ -73,7 +75,7 @@ function Commands({ close }: { close: () => void }) {
       .filter((p) => reaches(role, p.least ?? "viewer"))
       .map((p) => ({
         id: p.to,
-        name: `Settings › ${g.title === "API" ? "API › " : ""}${p.name}`,
+        name: t.settingsPath(g.title === t.api ? [t.api, p.name] : [p.name]),
         words: p.words,
         icon: <Settings aria-hidden="true" />,
         run: go(p.to),
@@ -82,28 +84,28 @@ function Commands({ close }: { close: () => void }) {
   const actions: Command[] = [
     ...(reaches(role, "editor")
       ? [
-          { id: "new-campaign", name: "New campaign", icon: <Plus aria-hidden="true" />, run: go("/campaigns?new=1") },
-          { id: "generate", name: "Generate creative", icon: <Plus aria-hidden="true" />, run: go("/creative?new=1") },
-          { id: "new-audience", name: "New audience", icon: <Plus aria-hidden="true" />, run: go("/audiences?new=1") },
+          { id: "new-campaign", name: t.newCampaign, icon: <Plus aria-hidden="true" />, run: go("/campaigns?new=1") },
+          { id: "generate", name: t.generate, icon: <Plus aria-hidden="true" />, run: go("/creative?new=1") },
+          { id: "new-audience", name: t.newAudience, icon: <Plus aria-hidden="true" />, run: go("/audiences?new=1") },
         ]
       : []),
     {
       id: "new-key",
-      name: "Create an API key",
+      name: t.createKey,
       icon: <Plus aria-hidden="true" />,
       run: go("/settings/api/keys?new=1"),
     },
     {
       id: "theme",
-      name: isDark() ? "Switch to light" : "Switch to dark",
-      words: "theme appearance mode",
+      name: isDark() ? t.toLight : t.toDark,
+      words: t.words.theme,
       icon: isDark() ? <Sun aria-hidden="true" /> : <Moon aria-hidden="true" />,
       run: () => chooseTheme(isDark() ? "light" : "dark"),
     },
     {
       id: "docs",
-      name: "Open the documentation",
-      words: "api reference help",
+      name: t.openDocs,
+      words: t.words.docs,
       icon: <BookOpen aria-hidden="true" />,
       run: () => location.assign("/docs"),
     },
@@ -115,27 +117,32 @@ function Commands({ close }: { close: () => void }) {
     run: go(`/campaigns/${c.id}`),
   }));
   const groups: [string, Command[]][] = [
-    ["Go to", pages],
-    ["Do", actions],
-    ["Campaigns", found],
-    ["Settings", settings],
+    [t.groups.goTo, pages],
+    [t.groups.actions, actions],
+    [t.campaigns, found],
+    [t.settings, settings],
   ];
   return (
     <Autocomplete inputValue={text} onInputChange={setText} filter={(value, input) => contains(value, input)}>
-      <SearchField aria-label="Search" autoFocus className="flex items-center gap-2.5 border-b border-line px-4">
+      <SearchField aria-label={t.search} autoFocus className="flex items-center gap-2.5 border-b border-line px-4">
         <Search className="size-4 text-faint" aria-hidden="true" />
         <Input
-          placeholder="Search or jump to…"
+          placeholder={t.searchField}
           className="h-12 grow bg-transparent text-base outline-none placeholder:text-faint [&::-webkit-search-cancel-button]:hidden"
         />
-        <Kbd>esc</Kbd>
+        <Kbd>{t.escape}</Kbd>
       </SearchField>
       {/* What scrolls must be reachable by keyboard; the list itself never has the focus. */}
-      <div role="region" aria-label="Found" tabIndex={0} className="max-h-[min(24rem,60vh)] overflow-auto outline-none">
+      <div
+        role="region"
+        aria-label={t.found}
+        tabIndex={0}
+        className="max-h-[min(24rem,60vh)] overflow-auto outline-none"
+      >
         <Menu
-          aria-label="Results"
+          aria-label={t.results}
           className="p-1.5 outline-none"
-          renderEmptyState={() => <p className="px-3 py-8 text-center text-sm text-muted">Nothing is called that.</p>}
+          renderEmptyState={() => <p className="px-3 py-8 text-center text-sm text-muted">{t.noResults(text)}</p>}
         >
           {groups
             .filter(([, list]) => list.length > 0)

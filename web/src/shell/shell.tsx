@@ -1,12 +1,16 @@
 // The frame around every page: where one is, where one can go.
+
 import { useQueryClient } from "@tanstack/react-query";
 import { Outlet, useLocation } from "@tanstack/react-router";
 import { BookOpen, Check, ChevronsUpDown, LogOut, Menu as MenuIcon, Plus, Search, UserRound, X } from "lucide-react";
 import { Suspense, useEffect, useState } from "react";
 import { Button as AriaButton, Link, MenuTrigger } from "react-aria-components";
 import { own } from "../api/client";
+import { words } from "../lib/format";
 import { useSession } from "../lib/session";
 import mark from "../mark.svg";
+import { common } from "../text/common";
+import { t } from "../text/shell";
 import { Button } from "../ui/button";
 import { Kbd } from "../ui/display";
 import { SkeletonRows } from "../ui/feedback";
@@ -30,20 +34,20 @@ export function Shell() {
         href="#main"
         className="sr-only z-50 rounded-md bg-surface px-3 py-2 focus:not-sr-only focus:fixed focus:left-2 focus:top-2"
       >
-        Skip to content
+        {t.skip}
       </a>
       <header className="sticky top-0 z-30 flex h-12 items-center justify-between border-b border-line bg-canvas px-3 md:hidden no-print">
         <Button
           look="quiet"
           icon
-          aria-label={drawer ? "Close menu" : "Open menu"}
+          aria-label={drawer ? t.closeMenu : t.openMenu}
           aria-expanded={drawer}
           onPress={() => setDrawer(!drawer)}
         >
           {drawer ? <X aria-hidden="true" /> : <MenuIcon aria-hidden="true" />}
         </Button>
         <img src={mark} alt="Fanfare" className="size-6" />
-        <Button look="quiet" icon aria-label="Search" onPress={() => setPalette(true)}>
+        <Button look="quiet" icon aria-label={t.search} onPress={() => setPalette(true)}>
           <Search aria-hidden="true" />
         </Button>
       </header>
@@ -56,16 +60,16 @@ export function Shell() {
           className="mt-3 flex h-8 w-full cursor-default items-center gap-2 rounded-md border border-line bg-surface px-2.5 text-sm text-faint shadow-card outline-none hover:text-muted focus-visible:ring-focus max-md:hidden"
         >
           <Search className="size-3.5" aria-hidden="true" />
-          <span className="grow text-left">Search or jump to</span>
+          <span className="grow text-left">{t.searchOr}</span>
           <Kbd>⌘K</Kbd>
         </AriaButton>
-        <nav aria-label="Main" className="mt-4 flex flex-col gap-0.5">
+        <nav aria-label={t.main} className="mt-4 flex flex-col gap-0.5">
           {places.map((p) => (
             <NavLink key={p.to} place={p} here={p.to === "/" ? path === "/" : path.startsWith(p.to)} />
           ))}
         </nav>
         <div className="mt-auto flex flex-col gap-0.5 pt-4">
-          <NavLink place={{ to: "/docs", name: "Documentation", icon: BookOpen }} here={false} outside />
+          <NavLink place={{ to: "/docs", name: common.documentation, icon: BookOpen }} here={false} outside />
           <NavLink place={settingsPlace} here={path.startsWith("/settings")} />
           <Me />
         </div>
@@ -131,11 +135,11 @@ function Switcher() {
           </span>
           <ChevronsUpDown className="size-3.5 shrink-0 text-faint" aria-hidden="true" />
         </AriaButton>
-        <Menu label="Workspace">
+        <Menu label={t.workspace}>
           {session.workspaces.map((w) => (
             <MenuItem key={w.id} textValue={w.name} onAction={() => go(w.id)}>
               <span className="grow truncate">{w.name}</span>
-              <span className="text-xs text-faint">{w.role}</span>
+              <span className="text-xs text-faint">{words(w.role)}</span>
               {w.id === session.workspace.id ? <Check aria-hidden="true" /> : <span className="size-4" />}
             </MenuItem>
           ))}
@@ -143,7 +147,7 @@ function Switcher() {
           {session.role === "owner" ? (
             <MenuItem onAction={() => setMaking(true)}>
               <Plus aria-hidden="true" />
-              New workspace
+              {t.newWorkspace}
             </MenuItem>
           ) : null}
         </Menu>
@@ -164,10 +168,10 @@ function Me() {
         </span>
         <span className="min-w-0 truncate">{session.user.name || session.user.email}</span>
       </AriaButton>
-      <Menu label="You">
+      <Menu label={t.account}>
         <MenuItem href="/settings/profile">
           <UserRound aria-hidden="true" />
-          Profile
+          {t.profile}
         </MenuItem>
         <MenuSeparator />
         <MenuItem
@@ -178,7 +182,7 @@ function Me() {
           }}
         >
           <LogOut aria-hidden="true" />
-          Sign out
+          {t.signOut}
         </MenuItem>
       </Menu>
     </MenuTrigger>

@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import { Button as AriaButton, Link as AriaLink, type ButtonProps, type LinkProps } from "react-aria-components";
+import { common } from "../text/common";
 import { Spinner } from "./spinner";
 
 type Look = "primary" | "plain" | "quiet" | "danger";
@@ -50,7 +51,7 @@ export function Button({
     >
       {busy ? <Spinner /> : null}
       {children}
-      {busy ? <span className="sr-only">, working</span> : null}
+      {busy ? <span className="sr-only">{common.working}</span> : null}
     </AriaButton>
   );
 }

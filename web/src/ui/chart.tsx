@@ -1,9 +1,11 @@
 // Charts. The library comes with the first chart, not before; every chart can be
 // read as a table too.
+
 import { ChartColumn, Table2 } from "lucide-react";
 import { lazy, type ReactNode, Suspense, useState } from "react";
 import { ToggleButton, ToggleButtonGroup } from "react-aria-components";
 import { day, type Format, figure } from "../lib/format";
+import { common } from "../text/common";
 import { Skeleton } from "./feedback";
 
 const Plot = lazy(() => import("./plot"));
@@ -51,17 +53,17 @@ export function Chart({
       <div className="mb-1 flex items-center justify-end gap-2 no-print">
         {toolbar}
         <ToggleButtonGroup
-          aria-label="Show as"
+          aria-label={common.showAs}
           selectionMode="single"
           disallowEmptySelection
           selectedKeys={[asTable ? "table" : "chart"]}
           onSelectionChange={(k) => setTable([...k][0] === "table")}
           className="flex rounded-md border border-line p-0.5"
         >
-          <Toggle id="chart" label="Chart">
+          <Toggle id="chart" label={common.chart}>
             <ChartColumn className="size-3.5" aria-hidden="true" />
           </Toggle>
-          <Toggle id="table" label="Table">
+          <Toggle id="table" label={common.table}>
             <Table2 className="size-3.5" aria-hidden="true" />
           </Toggle>
         </ToggleButtonGroup>
@@ -96,14 +98,14 @@ function ChartTable({ title, data }: { title: string; data: ChartData }) {
     <div
       tabIndex={0}
       role="region"
-      aria-label={`${title}, as a table`}
+      aria-label={common.asTable(title)}
       className="h-full overflow-auto outline-none focus-visible:ring-focus"
     >
       <table className="w-full text-sm">
         <thead>
           <tr className="text-xs text-muted">
             <th scope="col" className="sticky top-0 bg-surface py-1.5 text-left font-medium">
-              {data.dates ? "Date" : "Name"}
+              {data.dates ? common.date : common.name}
             </th>
             {data.series.map((s) => (
               <th key={s.name} scope="col" className="sticky top-0 bg-surface py-1.5 text-right font-medium">

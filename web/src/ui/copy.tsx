@@ -1,8 +1,9 @@
 import { Check, Copy as CopyIcon } from "lucide-react";
 import { useState } from "react";
+import { common } from "../text/common";
 import { Button } from "./button";
 
-export function CopyButton({ text, label = "Copy" }: { text: string; label?: string }) {
+export function CopyButton({ text, label = common.copy }: { text: string; label?: string }) {
   const [done, setDone] = useState(false);
   return (
     <Button
@@ -14,7 +15,7 @@ export function CopyButton({ text, label = "Copy" }: { text: string; label?: str
       }}
     >
       {done ? <Check aria-hidden="true" /> : <CopyIcon aria-hidden="true" />}
-      <span aria-live="polite">{done ? "Copied" : label}</span>
+      <span aria-live="polite">{done ? common.copied : label}</span>
     </Button>
   );
 }

@@ -1,6 +1,8 @@
 import type { ReactNode } from "react";
 import { words } from "../lib/format";
 import { useTitle } from "../lib/title";
+import { common } from "../text/common";
+import { locale } from "../text/language";
 import { Boundary } from "./feedback";
 
 export type Tone = "good" | "warn" | "bad" | "info" | "accent" | "none";
@@ -150,14 +152,14 @@ export function Delta({ value, better = "up" }: { value: number | null; better?:
   const flat = Math.abs(value) < 0.0005;
   const good = value > 0 === (better === "up");
   const tone = flat || better === "none" ? "text-muted" : good ? "text-good" : "text-bad";
-  const text = new Intl.NumberFormat(navigator.language, {
+  const text = new Intl.NumberFormat(locale, {
     style: "percent",
     maximumFractionDigits: 1,
     signDisplay: "exceptZero",
   }).format(value);
   return (
     <span className={`num text-xs font-medium ${tone}`}>
-      <span className="sr-only">{value > 0 ? "up" : "down"} </span>
+      <span className="sr-only">{value > 0 ? common.up : common.down} </span>
       {text}
     </span>
   );

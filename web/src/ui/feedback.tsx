@@ -1,7 +1,9 @@
 // Loading, empty and error states: every list has all of them.
+
 import { CircleAlert, Info, TriangleAlert } from "lucide-react";
 import { Component, type ReactNode } from "react";
 import { Refusal } from "../api/client";
+import { common } from "../text/common";
 import { Button } from "./button";
 
 /** A grey shape where something will be. */
@@ -12,7 +14,7 @@ export function Skeleton({ className = "h-4 w-24" }: { className?: string }) {
 /** Rows of grey shapes, for lists. */
 export function SkeletonRows({ rows = 6 }: { rows?: number }) {
   return (
-    <div role="status" aria-label="Loading" className="divide-y divide-line">
+    <div role="status" aria-label={common.loading} className="divide-y divide-line">
       {Array.from({ length: rows }, (_, i) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: they are all alike
         <div key={i} className="flex items-center gap-4 px-4 py-3">
@@ -55,12 +57,12 @@ export function Failed({ error, retry }: { error: unknown; retry?: () => void })
   return (
     <div role="alert" className="flex flex-col items-center px-6 py-12 text-center">
       <CircleAlert className="mb-3 size-5 text-bad" aria-hidden="true" />
-      <p className="font-medium">{r?.status === 404 ? "This is not here" : "This could not be loaded"}</p>
+      <p className="font-medium">{r?.status === 404 ? common.notFound : common.notLoaded}</p>
       <p className="mt-1 max-w-md text-sm text-muted text-pretty">{r?.message ?? String(error)}</p>
       {r?.requestId ? <p className="mt-2 font-mono text-2xs text-faint">{r.requestId}</p> : null}
       {retry ? (
         <Button className="mt-4" onPress={retry}>
-          Try again
+          {common.tryAgain}
         </Button>
       ) : null}
     </div>
@@ -106,12 +108,10 @@ export function Broken({ retry }: { retry: () => void }) {
   return (
     <div role="alert" className="flex flex-col items-center px-6 py-12 text-center">
       <CircleAlert className="mb-3 size-5 text-bad" aria-hidden="true" />
-      <p className="font-medium">Something went wrong</p>
-      <p className="mt-1 max-w-md text-sm text-muted text-pretty">
-        This part of the page can't be displayed. Try again. If it fails again, reload the page.
-      </p>
+      <p className="font-medium">{common.broken}</p>
+      <p className="mt-1 max-w-md text-sm text-muted text-pretty">{common.brokenHint}</p>
       <Button className="mt-4" onPress={retry}>
-        Try again
+        {common.tryAgain}
       </Button>
     </div>
   );

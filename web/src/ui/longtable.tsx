@@ -3,10 +3,12 @@
 // The table for thousands of rows: only the rows in view are in the page. Its
 // rows are one Tab stop. Arrows, Home, End and the Page keys move between rows,
 // Space selects, Enter opens; Tab moves through the controls of a row, then out.
+
 import { useNavigate } from "@tanstack/react-router";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { ArrowDown, ArrowUp } from "lucide-react";
 import { type KeyboardEvent, type MouseEvent, memo, type ReactNode, useEffect, useMemo, useRef } from "react";
+import { common } from "../text/common";
 import { Checkbox } from "./fields";
 import { HintPress } from "./overlay";
 import { Spinner } from "./spinner";
@@ -110,7 +112,7 @@ export function LongTable<T extends object>(p: Props<T>) {
           })}
         </div>
         {loadingMore ? (
-          <div role="status" aria-label="Loading more" className="sticky left-0 flex justify-center py-3">
+          <div role="status" aria-label={common.loadingMore} className="sticky left-0 flex justify-center py-3">
             <Spinner />
           </div>
         ) : null}
@@ -157,7 +159,7 @@ function Head<T>(p: Props<T> & Part<T>) {
         {p.selected ? (
           <div role="columnheader" className={cell}>
             <Checkbox
-              aria-label="Select all loaded rows"
+              aria-label={common.selectAll}
               isSelected={all}
               isIndeterminate={!all && p.selected.size > 0}
               onChange={(on) => p.onSelect(new Set(on ? p.rows.map(p.rowKey) : []))}
@@ -244,7 +246,7 @@ function Line<T>({ row, index, start, current, toggle, grid, columns, ...p }: Li
       {p.selected ? (
         <div role="gridcell" className={cell} onClickCapture={(e) => withShift(e, () => toggle(index, true))}>
           <Checkbox
-            aria-label={`Select ${p.rowName(row)}`}
+            aria-label={common.selectRow(p.rowName(row))}
             isSelected={p.selected.has(key)}
             onChange={() => toggle(index, false)}
           />

@@ -1,6 +1,7 @@
 import type { Schemas } from "../api/client";
 import { useMetric } from "../lib/catalogue";
 import { ago, day } from "../lib/format";
+import { common } from "../text/common";
 import { Hint } from "./overlay";
 
 const abbreviated = /^(ctr|cp[a-z]|cvr|roas|roi|aov)$/;
@@ -27,8 +28,13 @@ export function MetricName({
           {m.description ? <span className="text-muted">{m.description}</span> : null}
           {m.formula ? <code className="font-mono text-2xs">{m.formula}</code> : null}
           <span className="text-faint">
-            As the platforms report it{freshness?.data_through ? `, through ${day(freshness.data_through)}` : ""}
-            {asOf ? `; read ${ago(asOf)}` : ""}
+            {[
+              common.metricSource,
+              freshness?.data_through && common.metricThrough(day(freshness.data_through)),
+              asOf && common.metricRead(ago(asOf)),
+            ]
+              .filter(Boolean)
+              .join(", ")}
           </span>
         </span>
       }

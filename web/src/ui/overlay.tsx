@@ -19,6 +19,7 @@ import {
   Separator,
   TooltipTrigger,
 } from "react-aria-components";
+import { common } from "../text/common";
 import { Button } from "./button";
 import { item } from "./fields";
 
@@ -66,7 +67,7 @@ export function Dialog({
                 </Heading>
                 {firm ? null : (
                   <AriaButton
-                    aria-label="Close"
+                    aria-label={common.close}
                     onPress={close}
                     className="-mr-1.5 grid size-7 place-items-center rounded-md text-faint outline-none hover:bg-hover hover:text-ink focus-visible:ring-focus"
                   >
@@ -122,7 +123,7 @@ export function Confirm({
             </p>
           ) : null}
           <Actions>
-            <Button onPress={close}>Cancel</Button>
+            <Button onPress={close}>{common.cancel}</Button>
             <Button
               look={danger ? "danger" : "primary"}
               busy={busy}

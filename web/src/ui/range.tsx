@@ -15,23 +15,24 @@ import {
 import { day } from "../lib/format";
 import { addDays, today, useRange } from "../lib/range";
 import { useSession } from "../lib/session";
+import { common } from "../text/common";
 import { Button } from "./button";
 import { Select } from "./fields";
 import { Popover } from "./overlay";
 
 const presets: [string, (today: string) => [string, string]][] = [
-  ["Last 7 days", (t) => [addDays(t, -7), addDays(t, -1)]],
-  ["Last 30 days", (t) => [addDays(t, -30), addDays(t, -1)]],
-  ["Last 90 days", (t) => [addDays(t, -90), addDays(t, -1)]],
-  ["This month", (t) => [`${t.slice(0, 8)}01`, t]],
+  [common.lastDays(7), (t) => [addDays(t, -7), addDays(t, -1)]],
+  [common.lastDays(30), (t) => [addDays(t, -30), addDays(t, -1)]],
+  [common.lastDays(90), (t) => [addDays(t, -90), addDays(t, -1)]],
+  [common.thisMonth, (t) => [`${t.slice(0, 8)}01`, t]],
   [
-    "Last month",
+    common.lastMonth,
     (t) => {
       const end = addDays(`${t.slice(0, 8)}01`, -1);
       return [`${end.slice(0, 8)}01`, end];
     },
   ],
-  ["This year", (t) => [`${t.slice(0, 4)}-01-01`, t]],
+  [common.thisYear, (t) => [`${t.slice(0, 4)}-01-01`, t]],
 ];
 
 const cell =
@@ -56,12 +57,12 @@ export function RangePicker({
   return (
     <>
       <DialogTrigger isOpen={open} onOpenChange={setOpen}>
-        <Button aria-label={`Period: ${shown}, ${day(range.from, true)} to ${day(range.to, true)}`}>
+        <Button aria-label={common.periodIs(shown, day(range.from, true), day(range.to, true))}>
           <CalendarDays aria-hidden="true" />
           {shown}
           <ChevronDown className="size-3.5! text-faint" aria-hidden="true" />
         </Button>
-        <Popover aria-label="Period" placement="bottom end" className="flex flex-col sm:flex-row">
+        <Popover aria-label={common.period} placement="bottom end" className="flex flex-col sm:flex-row">
           <div className="flex flex-wrap gap-0.5 border-line p-2 max-sm:border-b sm:flex-col sm:border-r">
             {presets.map(([name, of]) => (
               <Button
@@ -77,7 +78,7 @@ export function RangePicker({
           </div>
           <div className="p-3">
             <RangeCalendar
-              aria-label="Days"
+              aria-label={common.days}
               defaultValue={{ start: parseDate(range.from), end: parseDate(range.to) }}
               defaultFocusedValue={parseDate(range.to)}
               maxValue={parseDate(now)}
@@ -107,21 +108,21 @@ export function RangePicker({
                 <CalendarGridBody>{(date) => <CalendarCell date={date} className={cell} />}</CalendarGridBody>
               </CalendarGrid>
             </RangeCalendar>
-            <p className="mt-2 text-xs text-faint">Days in {zone}</p>
+            <p className="mt-2 text-xs text-faint">{common.daysIn(zone)}</p>
           </div>
         </Popover>
       </DialogTrigger>
       {comparable ? (
         <Select
-          label="Compare with"
+          label={common.compareWith}
           hideLabel
           className="w-44"
           value={range.compare}
           onChange={(v) => set({ compare: v as typeof range.compare })}
           options={[
-            { id: "previous_period", label: "vs previous period" },
-            { id: "previous_year", label: "vs previous year" },
-            { id: "none", label: "No comparison" },
+            { id: "previous_period", label: common.vsPeriod },
+            { id: "previous_year", label: common.vsYear },
+            { id: "none", label: common.noComparison },
           ]}
         />
       ) : null}

@@ -1,6 +1,8 @@
 import { CodeXml } from "lucide-react";
 import { DialogTrigger, Tab, TabList, TabPanel, Tabs } from "react-aria-components";
 import { type Call, languages, snippet } from "../lib/snippet";
+import { common } from "../text/common";
+import { rich } from "../text/rich";
 import { Button, TextLink } from "./button";
 import { Code } from "./copy";
 import { Dialog } from "./overlay";
@@ -14,12 +16,11 @@ export function ShowCall({ call, size = "md" }: { call: Call; size?: "sm" | "md"
     <DialogTrigger>
       <Button size={size} look="quiet">
         <CodeXml aria-hidden="true" />
-        API call
+        {common.apiCall}
       </Button>
-      <Dialog title="The call behind this page" wide>
+      <Dialog title={common.apiCallTitle} wide>
         <p className="mb-3 text-sm text-muted">
-          What is shown here comes from the public API. Keys are made under{" "}
-          <TextLink href="/settings/api/keys">Settings › API › Keys</TextLink>.
+          {rich(common.apiCallHint, { keys: <TextLink href="/settings/api/keys">{common.apiKeysPath}</TextLink> })}
         </p>
         <CallCode call={call} />
       </Dialog>
@@ -30,7 +31,7 @@ export function ShowCall({ call, size = "md" }: { call: Call; size?: "sm" | "md"
 export function CallCode({ call }: { call: Call }) {
   return (
     <Tabs>
-      <TabList aria-label="Language" className="mb-3 flex border-b border-line">
+      <TabList aria-label={common.language} className="mb-3 flex border-b border-line">
         {languages.map((l) => (
           <Tab key={l} id={l} className={tab}>
             {l}
@@ -39,7 +40,7 @@ export function CallCode({ call }: { call: Call }) {
       </TabList>
       {languages.map((l) => (
         <TabPanel key={l} id={l} className="outline-none">
-          <Code text={snippet(call, l)} label={`${l} code`} />
+          <Code text={snippet(call, l)} label={common.code(l)} />
         </TabPanel>
       ))}
     </Tabs>

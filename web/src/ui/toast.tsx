@@ -1,4 +1,5 @@
 // Short messages at the edge, with a way to take back what was just done.
+
 import { CircleAlert, CircleCheck, X } from "lucide-react";
 import {
   Button as AriaButton,
@@ -8,6 +9,7 @@ import {
   UNSTABLE_ToastQueue as ToastQueue,
   UNSTABLE_ToastRegion as ToastRegion,
 } from "react-aria-components";
+import { common } from "../text/common";
 import { Button } from "./button";
 
 interface Message {
@@ -58,12 +60,12 @@ export function Toasts() {
                 queue.close(toast.key);
               }}
             >
-              Undo
+              {common.undo}
             </Button>
           ) : null}
           <AriaButton
             slot="close"
-            aria-label="Close"
+            aria-label={common.close}
             className="grid size-6 shrink-0 place-items-center rounded text-faint outline-none hover:text-ink focus-visible:ring-focus"
           >
             <X className="size-3.5" aria-hidden="true" />

@@ -1,9 +1,12 @@
 // The query builder. Every control changes one member of the body.
+
 import { ChevronRight, Plus } from "lucide-react";
 import { Button as AriaButton, DialogTrigger, Disclosure, DisclosurePanel, Heading } from "react-aria-components";
 import type { Schemas } from "../../api/client";
 import { words } from "../../lib/format";
 import { useSession } from "../../lib/session";
+import { t } from "../../text/analytics";
+import { common } from "../../text/common";
 import { Button } from "../../ui/button";
 import { Checkbox, Select } from "../../ui/fields";
 import { MetricName } from "../../ui/metric";
@@ -23,7 +26,7 @@ export function Builder(p: BuilderProps) {
       <Metrics {...p} />
       <Dimensions {...p} />
       <Part
-        title="Filter"
+        title={t.build.filter}
         fault={faultAt(
           details.filter((d) => d.field === "filters"),
           "filters",
@@ -47,11 +50,11 @@ export function Builder(p: BuilderProps) {
 
 /** Groups of metrics, by what people look for. */
 const groups: Record<string, string[]> = {
-  Delivery: ["impressions", "clicks", "reach", "frequency", "ctr", "engagements", "engagement_rate"],
-  Cost: ["spend", "cpc", "cpm", "cpa", "cpl", "cpe", "cpv", "spend_share", "pacing"],
-  Results: ["conversions", "revenue", "leads", "cvr", "roas", "roi", "aov", "conversion_share"],
-  Video: ["video_views", "video_completions", "video_completion_rate"],
-  Messages: [
+  delivery: ["impressions", "clicks", "reach", "frequency", "ctr", "engagements", "engagement_rate"],
+  cost: ["spend", "cpc", "cpm", "cpa", "cpl", "cpe", "cpv", "spend_share", "pacing"],
+  results: ["conversions", "revenue", "leads", "cvr", "roas", "roi", "aov", "conversion_share"],
+  video: ["video_views", "video_completions", "video_completion_rate"],
+  messages: [
     "sends",
     "deliveries",
     "opens",
@@ -66,7 +69,7 @@ const groups: Record<string, string[]> = {
   ],
 };
 
-const groupOf = (name: string) => Object.keys(groups).find((g) => groups[g]?.includes(name)) ?? "Other";
+const groupOf = (name: string) => Object.keys(groups).find((g) => groups[g]?.includes(name)) ?? "other";
 
 function AddButton({ label }: { label: string }) {
   return (
@@ -77,7 +80,7 @@ function AddButton({ label }: { label: string }) {
 }
 
 function Metrics({ query: q, onChange, catalogue, details }: BuilderProps) {
-  const order = [...Object.keys(groups), "Other"];
+  const order = [...Object.keys(groups), "other"];
   const full = q.metrics.length >= (catalogue.limits.metrics ?? 20);
   const choices: Choice[] = catalogue.metrics
     .map((m) => ({
@@ -85,19 +88,20 @@ function Metrics({ query: q, onChange, catalogue, details }: BuilderProps) {
       label: m.label,
       hint: m.formula ? `${m.description} ${m.formula}` : m.description,
       group: groupOf(m.name),
-      off: full && !q.metrics.includes(m.name) ? `At most ${catalogue.limits.metrics} metrics.` : undefined,
+      off: full && !q.metrics.includes(m.name) ? t.build.mostMetrics(catalogue.limits.metrics ?? 20) : undefined,
     }))
-    .toSorted((a, b) => order.indexOf(a.group) - order.indexOf(b.group));
+    .toSorted((a, b) => order.indexOf(a.group) - order.indexOf(b.group))
+    .map((c) => ({ ...c, group: t.build.groups[c.group as keyof typeof t.build.groups] }));
   const set = (metrics: string[]) => onChange(pruned({ ...q, metrics: metrics as Query["metrics"] }));
   return (
     <Part
-      title="Metrics"
-      fault={q.metrics.length === 0 ? "Choose at least one metric." : faultAt(details, "metrics")}
+      title={t.build.metrics}
+      fault={q.metrics.length === 0 ? t.chooseMetric : faultAt(details, "metrics")}
       action={
         <DialogTrigger>
-          <AddButton label="Choose metrics" />
-          <Popover aria-label="Metrics" placement="bottom end" className="">
-            <PickList label="Metrics" choices={choices} selected={q.metrics} onChange={set} />
+          <AddButton label={t.build.chooseMetrics} />
+          <Popover aria-label={t.build.metrics} placement="bottom end" className="">
+            <PickList label={t.build.metrics} choices={choices} selected={q.metrics} onChange={set} />
           </Popover>
         </DialogTrigger>
       }
@@ -135,9 +139,9 @@ function Dimensions({ query: q, onChange, catalogue, details }: BuilderProps) {
     const off = chosen.includes(d.name)
       ? undefined
       : against
-        ? `Not with ${labelOf(against).toLowerCase()}: platforms report them apart.`
+        ? t.build.incompatible(labelOf(against))
         : chosen.length >= most
-          ? `At most ${most} dimensions.`
+          ? t.build.mostDimensions(most)
           : undefined;
     return { id: d.name, label: d.label, hint: d.description, off };
   });
@@ -145,13 +149,13 @@ function Dimensions({ query: q, onChange, catalogue, details }: BuilderProps) {
     onChange(pruned({ ...q, dimensions: list.length ? (list as Query["dimensions"]) : undefined }));
   return (
     <Part
-      title="Break down by"
+      title={t.build.breakDown}
       fault={faultAt(details, "dimensions")}
       action={
         <DialogTrigger>
-          <AddButton label="Choose dimensions" />
-          <Popover aria-label="Dimensions" placement="bottom end" className="">
-            <PickList label="Dimensions" choices={choices} selected={chosen} onChange={set} />
+          <AddButton label={t.build.chooseDimensions} />
+          <Popover aria-label={t.build.dimensions} placement="bottom end" className="">
+            <PickList label={t.build.dimensions} choices={choices} selected={chosen} onChange={set} />
           </Popover>
         </DialogTrigger>
       }
@@ -164,10 +168,10 @@ function Dimensions({ query: q, onChange, catalogue, details }: BuilderProps) {
             ))}
           </div>
         ) : (
-          <p className="text-xs text-muted">Nothing: one line for all.</p>
+          <p className="text-xs text-muted">{t.build.noDimension}</p>
         )}
         <Select
-          label="Over time"
+          label={t.build.overTime}
           hideLabel
           value={q.granularity ?? "none"}
           error={faultAt(details, "granularity")}
@@ -176,7 +180,7 @@ function Dimensions({ query: q, onChange, catalogue, details }: BuilderProps) {
           }
           options={catalogue.granularities.map((g) => ({
             id: g,
-            label: g === "none" ? "Whole period" : `By ${g}`,
+            label: g === "none" ? t.build.wholePeriod : t.build.by[g as keyof typeof t.build.by],
           }))}
         />
       </div>
@@ -196,7 +200,7 @@ function More({ query: q, onChange, catalogue, details }: BuilderProps) {
   const workspace = useSession().workspace;
   const order = q.order_by?.[0];
   const fields = [
-    ...(isSeries(q) ? [{ id: "date", label: "Date" }] : []),
+    ...(isSeries(q) ? [{ id: "date", label: common.date }] : []),
     ...(q.dimensions ?? []).map((d) => ({
       id: d as string,
       label: catalogue.dimensions.find((x) => x.name === d)?.label ?? words(d),
@@ -208,7 +212,7 @@ function More({ query: q, onChange, catalogue, details }: BuilderProps) {
     ...(q.compare
       ? q.metrics.map((m) => ({
           id: `change.${m}`,
-          label: `Change of ${(catalogue.metrics.find((x) => x.name === m)?.label ?? words(m)).toLowerCase()}`,
+          label: t.build.changeOf(catalogue.metrics.find((x) => x.name === m)?.label ?? words(m)),
         }))
       : []),
   ];
@@ -229,34 +233,34 @@ function More({ query: q, onChange, catalogue, details }: BuilderProps) {
             className="size-3.5 text-faint transition-transform group-data-[expanded]:rotate-90"
             aria-hidden="true"
           />
-          Order, limit, currency and zone
+          {t.build.more}
         </AriaButton>
       </Heading>
       <DisclosurePanel>
         <div className="grid gap-3 pb-2 pt-1">
           <div className="grid grid-cols-[1fr_7rem] gap-2">
             <Select
-              label="Order by"
+              label={t.build.sortBy}
               value={order?.field ?? ""}
               onChange={(f) => sort(f)}
               error={faultAt(details, "order_by")}
-              options={[{ id: "", label: "Usual order" }, ...fields]}
+              options={[{ id: "", label: t.build.defaultSort }, ...fields]}
             />
             <Select
-              label="Direction"
+              label={t.build.direction}
               value={order?.order ?? ""}
               isDisabled={!order}
               onChange={(d) => sort(order?.field ?? "", d)}
               options={[
-                { id: "", label: "Usual" },
-                { id: "desc", label: "High to low" },
-                { id: "asc", label: "Low to high" },
+                { id: "", label: t.build.defaultDirection },
+                { id: "desc", label: t.build.highToLow },
+                { id: "asc", label: t.build.lowToHigh },
               ]}
             />
           </div>
           <div className="grid grid-cols-2 gap-2">
             <Typed
-              label="Rows a page"
+              label={t.build.pageSize}
               inputMode="numeric"
               value={q.limit === undefined ? "" : String(q.limit)}
               placeholder={String(catalogue.limits.default_limit)}
@@ -264,7 +268,7 @@ function More({ query: q, onChange, catalogue, details }: BuilderProps) {
               onCommit={(v) => onChange({ ...q, limit: v === "" ? undefined : Number(v) })}
             />
             <Typed
-              label="Currency"
+              label={common.currency}
               value={q.currency ?? ""}
               placeholder={workspace.currency}
               error={faultAt(details, "currency")}
@@ -272,7 +276,7 @@ function More({ query: q, onChange, catalogue, details }: BuilderProps) {
             />
           </div>
           <Typed
-            label="Time zone of today"
+            label={t.build.timeZone}
             value={q.timezone ?? ""}
             placeholder={workspace.timezone}
             error={faultAt(details, "timezone")}
@@ -282,7 +286,7 @@ function More({ query: q, onChange, catalogue, details }: BuilderProps) {
             isSelected={q.include?.empty_rows ?? false}
             onChange={(on) => onChange({ ...q, include: on ? { ...q.include, empty_rows: true } : undefined })}
           >
-            Also what has no numbers
+            {t.build.emptyRows}
           </Checkbox>
           {faultAt(details, "include") ? (
             <p role="alert" className="text-xs text-bad">

@@ -1,5 +1,7 @@
 // Rows of an answer as a chart: lines for a series, bars for one dimension, groups of bars for two.
+
 import type { MetricInfo } from "../../lib/catalogue";
+import { t } from "../../text/analytics";
 import type { ChartData } from "../../ui/chart";
 import { isSeries, nameIn, type Query, type Row } from "./query";
 
@@ -98,7 +100,7 @@ function lines(dims: string[], rows: Row[], m: Metric, currency: string): Drawn 
   };
 }
 
-const previousOf = (name: string) => (name ? `${name}, previous period` : "Previous period");
+const previousOf = (name: string) => (name ? t.chart.previousOf(name) : t.chart.previous);
 
 function bars(dim: string, rows: Row[], m: Metric, currency: string): Drawn {
   const shown = rows.slice(0, mostBars);

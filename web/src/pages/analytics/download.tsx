@@ -2,6 +2,8 @@ import { useMutation } from "@tanstack/react-query";
 import { Download as DownloadIcon } from "lucide-react";
 import { take, v1 } from "../../api/client";
 import type { Catalogue } from "../../lib/catalogue";
+import { count } from "../../lib/format";
+import { t } from "../../text/analytics";
 import { Button } from "../../ui/button";
 import { Menu, MenuItem, MenuTrigger } from "../../ui/overlay";
 import { say } from "../../ui/toast";
@@ -26,20 +28,15 @@ export function Download({ query, catalogue }: { query: Query; catalogue: Catalo
       saveAs((await take(answer)) as Blob, `analytics.${kind}`);
       return (await answer).response.headers.get("X-Warnings") ?? "";
     },
-    onSuccess: (warnings) =>
-      say(
-        warnings.includes("data_lost")
-          ? "Downloaded. The numbers are incomplete: data was lost on the server."
-          : "Downloaded",
-      ),
+    onSuccess: (warnings) => say(warnings.includes("data_lost") ? t.download.incomplete : t.download.done),
   });
   return (
     <MenuTrigger>
       <Button busy={save.isPending}>
         <DownloadIcon aria-hidden="true" />
-        Download
+        {t.download.download}
       </Button>
-      <Menu label={`Download up to ${most} rows`}>
+      <Menu label={t.download.upTo(count(most))}>
         {(Object.keys(kinds) as (keyof typeof kinds)[]).map((kind) => (
           <MenuItem key={kind} onAction={() => save.mutate(kind)}>
             {kinds[kind].name}

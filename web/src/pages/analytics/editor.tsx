@@ -1,5 +1,7 @@
 // The body of the query, to be read and changed by hand.
+
 import { useEffect, useState } from "react";
+import { t } from "../../text/analytics";
 import { Button } from "../../ui/button";
 import { CopyButton } from "../../ui/copy";
 import { TextField } from "../../ui/fields";
@@ -23,7 +25,7 @@ export function BodyEditor({ query, onChange }: { query: Query; onChange: (q: Qu
   return (
     <div className="grid gap-3 p-4">
       <TextField
-        label="Body of POST /v1/analytics/query"
+        label={t.body.label}
         mono
         rows={Math.min(28, Math.max(14, written.split("\n").length + 1))}
         value={text}
@@ -35,10 +37,10 @@ export function BodyEditor({ query, onChange }: { query: Query; onChange: (q: Qu
         <CopyButton text={text} />
         <div className="flex gap-2">
           <Button size="sm" isDisabled={text === written} onPress={() => setText(written)}>
-            Reset
+            {t.body.reset}
           </Button>
           <Button size="sm" look="primary" isDisabled={text === written} onPress={apply}>
-            Apply
+            {t.body.apply}
           </Button>
         </div>
       </div>

@@ -1,11 +1,13 @@
 // Any metrics by any dimensions. The query stands in the URL and is the body
 // that programs send, so a link, a copy as code and the page show the same.
+
 import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 import { Tab, TabList, TabPanel, Tabs } from "react-aria-components";
 import { Refusal } from "../../api/client";
 import { catalogueQuery } from "../../lib/catalogue";
+import { t } from "../../text/analytics";
 import { ButtonLink } from "../../ui/button";
 import { PageHeader } from "../../ui/display";
 import { Failed, Note, SkeletonRows } from "../../ui/feedback";
@@ -65,11 +67,11 @@ export function Explorer() {
     const names = [...(row.dimensions.date ? ["date"] : []), ...(shown.asked.dimensions ?? [])];
     if (names.length === 0) return;
     set(drill(shown.asked, row, shown.meta), false);
-    say(`Only ${names.map((d) => nameIn(row, d)).join(", ")}`, () => set(query));
+    say(t.only(names.map((d) => nameIn(row, d)).join(", ")), () => set(query));
   };
   return (
     <>
-      <PageHeader title="Analytics" sub="Any metrics by any dimensions, over any days.">
+      <PageHeader title={t.title} sub={t.sub}>
         <ShowCall call={{ method: "POST", path: "/v1/analytics/query", body: query }} />
         <Download query={query} catalogue={catalogue.data} />
         <SavedQueries query={query} suggestion={titleOf(query, catalogue.data)} />
@@ -78,15 +80,15 @@ export function Explorer() {
       <div className="grid items-start gap-4 lg:grid-cols-[19.5rem_minmax(0,1fr)] print:block!">
         <section className="card no-print" aria-labelledby="query-title">
           <h2 id="query-title" className="sr-only">
-            Query
+            {t.query}
           </h2>
           <Tabs>
-            <TabList aria-label="Query" className="flex border-b border-line px-2 pt-1">
+            <TabList aria-label={t.query} className="flex border-b border-line px-2 pt-1">
               <Tab id="build" className={tab}>
-                Builder
+                {t.builder}
               </Tab>
               <Tab id="json" className={tab}>
-                JSON
+                {t.json}
               </Tab>
             </TabList>
             <TabPanel id="build" className="outline-none">
@@ -105,7 +107,7 @@ export function Explorer() {
         </section>
         <div className="min-w-0">
           {query.metrics.length === 0 ? (
-            <Note>Choose at least one metric.</Note>
+            <Note>{t.chooseMetric}</Note>
           ) : answer.error ? (
             <Refused error={answer.error} retry={() => answer.refetch()} />
           ) : (
@@ -144,7 +146,7 @@ function Refused({ error, retry }: { error: Error; retry: () => void }) {
 function Starters({ query }: { query: Query }) {
   const here = JSON.stringify(query);
   return (
-    <nav aria-label="Starting points" className="mb-4 flex flex-wrap gap-1.5 no-print">
+    <nav aria-label={t.templates} className="mb-4 flex flex-wrap gap-1.5 no-print">
       {starters.map((s) => {
         const on = JSON.stringify(s.query) === here;
         return (

@@ -1,10 +1,13 @@
 // Conditions: a tree of "all of" and "any of", each leaf a chip that opens its editor.
+
 import { Plus, X } from "lucide-react";
 import { useState } from "react";
 import { Button as AriaButton, DialogTrigger } from "react-aria-components";
 import type { Detail } from "../../api/client";
 import type { Catalogue } from "../../lib/catalogue";
 import { count, words } from "../../lib/format";
+import { t } from "../../text/analytics";
+import { locale } from "../../text/language";
 import { Button } from "../../ui/button";
 import { Select } from "../../ui/fields";
 import { Popover } from "../../ui/overlay";
@@ -46,7 +49,7 @@ export function Conditions({
         {depth === 1 ? (
           <Button look="quiet" size="sm" onPress={() => onChange([...list, { or: [] }])}>
             <Plus aria-hidden="true" />
-            Any of
+            {t.filter.anyOf}
           </Button>
         ) : null}
       </div>
@@ -60,9 +63,9 @@ function AddLeaf({ top, onAdd, ...context }: Context & { top: boolean; onAdd: (l
     <DialogTrigger isOpen={open} onOpenChange={setOpen}>
       <Button look="quiet" size="sm">
         <Plus aria-hidden="true" />
-        Condition
+        {t.filter.condition}
       </Button>
-      <Popover aria-label="New condition" placement="bottom start" className="w-76">
+      <Popover aria-label={t.filter.newCondition} placement="bottom start" className="w-76">
         <LeafEditor
           {...context}
           top={top}
@@ -88,7 +91,7 @@ function Condition(p: NodeProps) {
   if ("field" in p.node) return <LeafChip {...p} node={p.node} />;
   if ("not" in p.node) {
     return (
-      <Box title="Not" remove={() => p.onChange(null)}>
+      <Box title={t.filter.not} remove={() => p.onChange(null)}>
         <Condition
           {...p}
           node={p.node.not}
@@ -104,7 +107,7 @@ function Condition(p: NodeProps) {
   const { node: _, onChange, paths, ...rest } = p;
   return (
     <Box
-      title={any ? "Any of" : "All of"}
+      title={any ? t.filter.anyOf : t.filter.allOf}
       pick={(id) => onChange(id === "or" ? { or: list } : { and: list })}
       picked={any ? "or" : "and"}
       remove={() => onChange(null)}
@@ -138,20 +141,20 @@ function Box({
       <div className="mb-1.5 flex items-center justify-between gap-2">
         {pick && picked ? (
           <Select
-            label="Put together by"
+            label={t.filter.combine}
             hideLabel
             className="w-24"
             value={picked}
             onChange={pick}
             options={[
-              { id: "or", label: "Any of" },
-              { id: "and", label: "All of" },
+              { id: "or", label: t.filter.anyOf },
+              { id: "and", label: t.filter.allOf },
             ]}
           />
         ) : (
           <span className="text-xs font-medium text-muted">{title}</span>
         )}
-        <Button look="quiet" size="sm" icon aria-label={`Remove the group ${title}`} onPress={remove}>
+        <Button look="quiet" size="sm" icon aria-label={t.filter.removeGroup(title)} onPress={remove}>
           <X aria-hidden="true" />
         </Button>
       </div>
@@ -169,7 +172,10 @@ function LeafChip({ node, paths, depth, onChange, ...context }: NodeProps & { no
   const shown = (v: string | number) =>
     typeof v === "number" ? count(v) : (known?.find((k) => k.value === v)?.name ?? valueName(node.field, v));
   const values = (node.values ?? []).map(shown);
-  const text = values.length > 2 ? `${values.slice(0, 2).join(", ")} +${values.length - 2}` : values.join(" and ");
+  const text =
+    values.length > 2
+      ? `${values.slice(0, 2).join(", ")} +${values.length - 2}`
+      : new Intl.ListFormat(locale, { type: "conjunction" }).format(values);
   const fault = faultAt(context.details, ...paths);
   return (
     <div>
@@ -182,7 +188,7 @@ function LeafChip({ node, paths, depth, onChange, ...context }: NodeProps & { no
             <span className="text-muted">{operators[node.op] ?? node.op}</span>{" "}
             {operands(node.op).least > 0 ? <span className="break-words">{text}</span> : null}
           </AriaButton>
-          <Popover aria-label={`Condition on ${name}`} placement="bottom start" className="w-76">
+          <Popover aria-label={t.filter.conditionOn(name)} placement="bottom start" className="w-76">
             <LeafEditor
               {...context}
               top={depth === 1}
@@ -195,7 +201,7 @@ function LeafChip({ node, paths, depth, onChange, ...context }: NodeProps & { no
           </Popover>
         </DialogTrigger>
         <AriaButton
-          aria-label={`Remove the condition on ${name}`}
+          aria-label={t.filter.removeCondition(name)}
           onPress={() => onChange(null)}
           className="grid size-6 shrink-0 cursor-default place-items-center rounded text-faint outline-none hover:text-ink focus-visible:ring-focus"
         >

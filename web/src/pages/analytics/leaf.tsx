@@ -1,6 +1,8 @@
 // The editor of one condition: field, operator by kind, values with suggestions.
+
 import { useState } from "react";
 import type { Catalogue } from "../../lib/catalogue";
+import { t } from "../../text/analytics";
 import { Button } from "../../ui/button";
 import { Select, TextField } from "../../ui/fields";
 import { PickList } from "./pick";
@@ -31,7 +33,7 @@ export function LeafEditor({
   const ready = least === 0 || values.length >= least;
   const fields = [
     ...catalogue.dimensions.map((d) => ({ id: d.name as string, label: d.label })),
-    ...(top ? catalogue.metrics.map((m) => ({ id: m.name as string, label: m.label, hint: "Metric" })) : []),
+    ...(top ? catalogue.metrics.map((m) => ({ id: m.name as string, label: m.label, hint: t.filter.metric })) : []),
   ];
   const setField = (field: string) => {
     const number = catalogue.metrics.some((m) => m.name === field);
@@ -44,9 +46,9 @@ export function LeafEditor({
   return (
     <div>
       <div className="grid grid-cols-2 gap-2 p-2">
-        <Select label="Field" hideLabel value={draft.field} onChange={setField} options={fields} />
+        <Select label={t.filter.field} hideLabel value={draft.field} onChange={setField} options={fields} />
         <Select
-          label="Operator"
+          label={t.filter.operator}
           hideLabel
           value={draft.op}
           onChange={(op) => setOp(op as Leaf["op"])}
@@ -71,7 +73,7 @@ export function LeafEditor({
             )
           }
         >
-          Apply
+          {t.filter.apply}
         </Button>
       </div>
     </div>
@@ -112,7 +114,7 @@ function Values({
           <TextField
             // biome-ignore lint/suspicious/noArrayIndexKey: a first and a second value
             key={i}
-            label={least === 1 ? "Value" : i === 0 ? "From" : "To"}
+            label={least === 1 ? t.filter.value : i === 0 ? t.filter.from : t.filter.to}
             inputMode={metric ? "decimal" : "text"}
             value={String(values[i] ?? "")}
             onChange={(v) => onChange(put(values, i, least, v))}
@@ -124,8 +126,8 @@ function Values({
   return (
     <div className="px-2 pb-2">
       <TextField
-        label="Text"
-        hint="Several with commas between; case is ignored."
+        label={t.filter.text}
+        hint={t.filter.textHint}
         value={values.join(",")}
         onChange={(v) => onChange(v === "" ? [] : v.split(","))}
       />
@@ -167,7 +169,7 @@ function Listed({
       label={info?.label ?? field}
       single={single}
       loading={found.isLoading}
-      empty="No such value in this period."
+      empty={t.filter.noValue}
       choices={all.map((k) => ({ id: k.value, label: k.name }))}
       selected={selected}
       onChange={onChange}

@@ -1,7 +1,9 @@
 // Small pieces of the query builder.
+
 import { X } from "lucide-react";
 import { type ReactNode, useEffect, useState } from "react";
 import { Button as AriaButton } from "react-aria-components";
+import { t } from "../../text/analytics";
 import { TextField } from "../../ui/fields";
 
 /** One part of the builder, and what the server finds wrong with it. */
@@ -38,7 +40,7 @@ export function Chip({ name, remove, children }: { name: string; remove: () => v
     <span className="inline-flex h-7 max-w-full items-center rounded-md border border-line bg-sunken pl-2 text-sm">
       <span className="min-w-0 truncate">{children ?? name}</span>
       <AriaButton
-        aria-label={`Remove ${name}`}
+        aria-label={t.build.remove(name)}
         onPress={remove}
         className="grid size-6 shrink-0 cursor-default place-items-center rounded text-faint outline-none hover:text-ink focus-visible:ring-focus"
       >

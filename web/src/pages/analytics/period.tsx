@@ -1,8 +1,11 @@
 // The period of a query and what it is compared with.
+
 import type { Schemas } from "../../api/client";
 import { words } from "../../lib/format";
 import { addDays, today } from "../../lib/range";
 import { useSession } from "../../lib/session";
+import { t } from "../../text/analytics";
+import { common } from "../../text/common";
 import { Checkbox, Select, TextField } from "../../ui/fields";
 import { Part } from "./parts";
 import type { BuilderProps } from "./props";
@@ -23,14 +26,14 @@ function Days({
     <div className="mt-2 grid grid-cols-2 gap-2">
       <TextField
         type="date"
-        label="From"
+        label={t.filter.from}
         value={range.start_date}
         error={fault("start_date")}
         onChange={(v) => v && onChange({ ...range, start_date: v })}
       />
       <TextField
         type="date"
-        label="To"
+        label={t.filter.to}
         value={range.end_date}
         error={fault("end_date")}
         onChange={(v) => v && onChange({ ...range, end_date: v })}
@@ -51,15 +54,15 @@ export function Period({ query: q, onChange, catalogue, details }: BuilderProps)
   const days = isDays(range);
   return (
     <Part
-      title="Period"
+      title={t.period.title}
       fault={faultAt(
         details.filter((d) => !d.field?.endsWith("_date")),
         "date_range",
       )}
-      action={<span className="text-xs text-faint">Days in {q.timezone ?? zone}</span>}
+      action={<span className="text-xs text-faint">{common.daysIn(q.timezone ?? zone)}</span>}
     >
       <Select
-        label="Period"
+        label={t.period.title}
         hideLabel
         value={days ? "days" : ((range as Schemas["PresetRange"] | undefined)?.preset ?? "last_30_days")}
         onChange={(id) =>
@@ -70,7 +73,7 @@ export function Period({ query: q, onChange, catalogue, details }: BuilderProps)
         }
         options={[
           ...catalogue.presets.map((id) => ({ id: id as string, label: words(id) })),
-          { id: "days", label: "Days of your own" },
+          { id: "days", label: t.period.custom },
         ]}
       />
       {days ? (
@@ -85,9 +88,9 @@ export function Period({ query: q, onChange, catalogue, details }: BuilderProps)
 }
 
 const names: Record<string, string> = {
-  previous_period: "Previous period",
-  previous_year: "Previous year",
-  custom: "Days of your own",
+  previous_period: t.period.previousPeriod,
+  previous_year: t.period.previousYear,
+  custom: t.period.custom,
 };
 
 export function Comparison({ query: q, onChange, catalogue, details }: BuilderProps) {
@@ -96,14 +99,14 @@ export function Comparison({ query: q, onChange, catalogue, details }: BuilderPr
   const set = (compare: Query["compare"]) => onChange({ ...q, compare });
   return (
     <Part
-      title="Compare with"
+      title={t.period.compareWith}
       fault={faultAt(
         details.filter((d) => !d.field?.endsWith("_date")),
         "compare",
       )}
     >
       <Select
-        label="Compare with"
+        label={t.period.compareWith}
         hideLabel
         value={c?.to ?? "none"}
         onChange={(id) => {
@@ -112,7 +115,7 @@ export function Comparison({ query: q, onChange, catalogue, details }: BuilderPr
           else set({ to: id as Schemas["Compare"]["to"] });
         }}
         options={[
-          { id: "none", label: "Nothing" },
+          { id: "none", label: t.period.none },
           ...catalogue.comparisons.map((id) => ({ id: id as string, label: names[id] ?? words(id) })),
         ]}
       />
@@ -129,7 +132,7 @@ export function Comparison({ query: q, onChange, catalogue, details }: BuilderPr
             isSelected={c.match_weekday ?? false}
             onChange={(on) => set({ ...c, match_weekday: on || undefined })}
           >
-            Match days of the week
+            {t.period.matchWeekday}
           </Checkbox>
         </div>
       ) : null}

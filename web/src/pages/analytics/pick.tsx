@@ -1,4 +1,5 @@
 // Choosing from a list that can be searched.
+
 import { Check } from "lucide-react";
 import type { ReactNode } from "react";
 import {
@@ -10,6 +11,7 @@ import {
   type Selection,
   useFilter,
 } from "react-aria-components";
+import { t } from "../../text/analytics";
 import { item, SearchField } from "../../ui/fields";
 import { Spinner } from "../../ui/spinner";
 
@@ -29,7 +31,7 @@ export function PickList({
   onChange,
   single,
   loading,
-  empty = "Nothing is called that.",
+  empty = t.build.noResults,
   onSearch,
 }: {
   label: string;
@@ -51,7 +53,7 @@ export function PickList({
   const groups = [...new Set(choices.map((c) => c.group ?? ""))];
   return (
     <Autocomplete filter={onSearch ? undefined : (text, input) => contains(text, input)} onInputChange={onSearch}>
-      <SearchField label={`Search ${label.toLowerCase()}`} placeholder="Search" autoFocus className="m-2 w-auto" />
+      <SearchField label={t.build.search(label)} placeholder={t.build.search(label)} autoFocus className="m-2 w-auto" />
       {/* What scrolls must be reachable by keyboard, and the list itself never has the focus while one types. */}
       <div
         tabIndex={0}

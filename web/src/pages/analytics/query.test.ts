@@ -45,13 +45,13 @@ test("faults are found at their field and below it, not at one that begins alike
 });
 
 test.each([
-  [5, "A query is an object."],
+  [5, "The query must be an object."],
   [{}, "metrics must be a list of names."],
   [{ metrics: ["spend"], dimensions: "channel" }, "dimensions must be a list of names."],
   [{ metrics: ["spend"], date_range: [] }, "date_range must be an object."],
   [
     { metrics: ["spend"], filters: { or: [{ field: 1 }] } },
-    "filters must be conditions with field and op, put together with and, or, not.",
+    "filters must be conditions with field and op, combined with and, or, not.",
   ],
   [{ metrics: ["spend"], order_by: ["spend"] }, "order_by must be a list of objects."],
   [{ metrics: [] }, null],

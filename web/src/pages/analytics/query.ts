@@ -1,9 +1,12 @@
 // A query as it stands in the URL: the body of POST /v1/analytics/query, so that
 // what is built here can be sent by any program.
+
 import type { Detail, Schemas } from "../../api/client";
 import type { Catalogue } from "../../lib/catalogue";
 import { day, words } from "../../lib/format";
 import { addDays } from "../../lib/range";
+import { t } from "../../text/analytics";
+import { locale } from "../../text/language";
 
 type Full = Schemas["AnalyticsQuery"];
 export type Row = Schemas["QueryRow"];
@@ -21,11 +24,11 @@ export type Query = Omit<Full, "limit" | "dry_run" | "cursor" | "compare" | "inc
 
 export const starters: { name: string; query: Query }[] = [
   {
-    name: "Spend by channel by week",
+    name: t.starters.spend,
     query: { metrics: ["spend"], dimensions: ["channel"], date_range: { preset: "last_90_days" }, granularity: "week" },
   },
   {
-    name: "Campaign efficiency",
+    name: t.starters.efficiency,
     query: {
       metrics: ["spend", "conversions", "cpa", "roas"],
       dimensions: ["campaign_id"],
@@ -34,7 +37,7 @@ export const starters: { name: string; query: Query }[] = [
     },
   },
   {
-    name: "Creative winners",
+    name: t.starters.winners,
     query: {
       metrics: ["ctr", "cvr", "conversions", "spend"],
       dimensions: ["creative_id"],
@@ -44,7 +47,7 @@ export const starters: { name: string; query: Query }[] = [
     },
   },
   {
-    name: "This month vs last year",
+    name: t.starters.year,
     query: {
       metrics: ["spend", "revenue", "roas"],
       date_range: { preset: "this_month" },
@@ -53,7 +56,7 @@ export const starters: { name: string; query: Query }[] = [
     },
   },
   {
-    name: "Weekday pattern",
+    name: t.starters.weekdays,
     query: {
       metrics: ["conversions", "cvr", "cpa"],
       dimensions: ["weekday"],
@@ -68,17 +71,17 @@ const isObject = (v: unknown): v is Record<string, unknown> => typeof v === "obj
 
 /** What keeps a value from being shown as a query, or null. All else is for the server to judge. */
 export function misshapen(v: unknown): string | null {
-  if (!isObject(v)) return "A query is an object.";
-  if (!isNames(v.metrics)) return "metrics must be a list of names.";
-  if (v.dimensions !== undefined && !isNames(v.dimensions)) return "dimensions must be a list of names.";
+  if (!isObject(v)) return t.body.query;
+  if (!isNames(v.metrics)) return t.body.list("metrics");
+  if (v.dimensions !== undefined && !isNames(v.dimensions)) return t.body.list("dimensions");
   for (const name of ["date_range", "compare", "include"]) {
-    if (v[name] !== undefined && !isObject(v[name])) return `${name} must be an object.`;
+    if (v[name] !== undefined && !isObject(v[name])) return t.body.object(name);
   }
   if (v.filters !== undefined && !conditions(v.filters as Query["filters"]).every(isNode)) {
-    return "filters must be conditions with field and op, put together with and, or, not.";
+    return t.body.filters("filters");
   }
   if (v.order_by !== undefined && !(Array.isArray(v.order_by) && v.order_by.every(isObject))) {
-    return "order_by must be a list of objects.";
+    return t.body.objects("order_by");
   }
   return null;
 }
@@ -128,14 +131,12 @@ export const isSeries = (q: Query) => !!q.granularity && q.granularity !== "none
 /** What a query asks for, in words. */
 export function titleOf(q: Query, catalogue: Catalogue | undefined): string {
   const metric = (n: string) => catalogue?.metrics.find((m) => m.name === n)?.label ?? words(n);
-  const dimension = (n: string) => (catalogue?.dimensions.find((d) => d.name === n)?.label ?? words(n)).toLowerCase();
-  const list = new Intl.ListFormat("en", { type: "conjunction" });
-  const what = list.format(q.metrics.map((m, i) => (i === 0 ? metric(m) : lowered(metric(m)))));
-  const by = q.dimensions?.length ? ` by ${list.format(q.dimensions.map(dimension))}` : "";
-  return `${what}${by}${isSeries(q) ? `, ${q.granularity} by ${q.granularity}` : ""}`;
+  const dimension = (n: string) => catalogue?.dimensions.find((d) => d.name === n)?.label ?? words(n);
+  const list = new Intl.ListFormat(locale, { type: "conjunction" });
+  const what = list.format(q.metrics.map((m, i) => (i === 0 ? metric(m) : t.within(metric(m)))));
+  const each = isSeries(q) ? t.each[q.granularity as keyof typeof t.each] : "";
+  return t.titled(what, list.format((q.dimensions ?? []).map(dimension)), each);
 }
-
-const lowered = (s: string) => s.charAt(0).toLowerCase() + s.slice(1);
 
 const plain = new Set([
   "channel",
@@ -147,12 +148,12 @@ const plain = new Set([
   "device",
   "weekday",
 ]);
-const regions = new Intl.DisplayNames("en", { type: "region", fallback: "code" });
+const regions = new Intl.DisplayNames(locale, { type: "region", fallback: "code" });
 
 /** A value of a dimension as people call it. */
 export function valueName(dimension: string, value: string | null, label?: string | null): string {
   if (label) return label;
-  if (value === null) return dimension === "date" ? "Previous period only" : "Not set";
+  if (value === null) return dimension === "date" ? t.value.previousOnly : t.value.missing;
   if (dimension === "date") return day(value);
   if (dimension === "country" && /^[A-Z]{2}$/.test(value)) return regions.of(value) ?? value;
   return plain.has(dimension) ? words(value) : value;
@@ -219,22 +220,7 @@ export function drill(q: Query, row: Row, within: { start_date: string; end_date
 }
 
 /** The words for operators. */
-export const operators: Record<Leaf["op"], string> = {
-  eq: "is",
-  ne: "is not",
-  in: "is any of",
-  not_in: "is none of",
-  contains: "contains",
-  not_contains: "does not contain",
-  starts_with: "starts with",
-  gt: ">",
-  gte: "≥",
-  lt: "<",
-  lte: "≤",
-  between: "is between",
-  is_null: "is not set",
-  is_not_null: "is set",
-};
+export const operators: Record<Leaf["op"], string> = t.filter.operators;
 
 /** How many values an operator takes. */
 export function operands(op: Leaf["op"]): { least: number; many: boolean } {

@@ -1,10 +1,14 @@
 // The answer to a query: totals, a chart, every row.
+
 import type { InfiniteData, UseInfiniteQueryResult } from "@tanstack/react-query";
 import { ArrowUpRight, SearchX } from "lucide-react";
 import { useMemo, useState } from "react";
 import { Link, ToggleButton, ToggleButtonGroup } from "react-aria-components";
 import { better, type Catalogue, useMetric } from "../../lib/catalogue";
 import { ago, count, day, figure, words } from "../../lib/format";
+import { warningText } from "../../lib/warnings";
+import { t } from "../../text/analytics";
+import { common } from "../../text/common";
 import { Button } from "../../ui/button";
 import { Chart } from "../../ui/chart";
 import { Badge, Card, Delta } from "../../ui/display";
@@ -42,7 +46,7 @@ export function Results(props: Props) {
   const rows = useMemo(() => pages?.flatMap((page) => page.data) ?? [], [pages]);
   if (!meta || !q) {
     return (
-      <div role="status" aria-label="Loading" className="grid gap-4">
+      <div role="status" aria-label={common.loading} className="grid gap-4">
         <div className="card p-4">
           <Skeleton className="h-5 w-64" />
           <Skeleton className="mt-4 h-72 w-full" />
@@ -58,15 +62,14 @@ export function Results(props: Props) {
       <Card>
         <Empty
           icon={<SearchX aria-hidden="true" />}
-          title="No numbers match"
+          title={t.results.empty}
           action={
             conditions(q.filters).length > 0 ? (
-              <Button onPress={() => props.onChange({ ...q, filters: undefined })}>Clear the conditions</Button>
+              <Button onPress={() => props.onChange({ ...q, filters: undefined })}>{t.results.clear}</Button>
             ) : undefined
           }
         >
-          There is nothing from {day(meta.start_date, true)} to {day(meta.end_date, true)}
-          {conditions(q.filters).length > 0 ? " under these conditions" : ""}. Try a longer period.
+          {t.results.emptyHint(day(meta.start_date, true), day(meta.end_date, true), conditions(q.filters).length > 0)}
         </Empty>
       </Card>
     );
@@ -77,20 +80,15 @@ export function Results(props: Props) {
       {meta.warnings.length > 0 ? <Warnings list={meta.warnings} /> : null}
       <Card
         title={titleOf(q, catalogue)}
-        sub={
-          <>
-            {day(meta.start_date, true)} – {day(meta.end_date, true)}, days in {meta.timezone}, amounts in{" "}
-            {meta.currency}
-          </>
-        }
+        sub={t.results.about(day(meta.start_date, true), day(meta.end_date, true), meta.timezone, meta.currency)}
       >
         <Totals {...p} meta={meta} />
         <Picture {...p} rows={rows} currency={meta.currency} />
       </Card>
       <Card
         flush
-        title="Rows"
-        sub="Open a row to look at it alone."
+        title={t.results.rows}
+        sub={t.results.rowsHint}
         action={<Freshness meta={meta} rows={rows.length} more={answer.hasNextPage} />}
       >
         <RowTable {...p} rows={rows} meta={meta} />
@@ -101,13 +99,13 @@ export function Results(props: Props) {
 
 function Warnings({ list }: { list: Result["meta"]["warnings"] }) {
   return (
-    <Note tone="warn" title={list.length === 1 ? undefined : "About these numbers"}>
+    <Note tone="warn" title={list.length === 1 ? undefined : t.results.warnings}>
       {list.length === 1 ? (
-        list[0]?.message
+        list[0] && warningText(list[0])
       ) : (
         <ul className="list-disc pl-4">
           {list.map((w) => (
-            <li key={w.code + w.message}>{w.message}</li>
+            <li key={w.code + w.message}>{warningText(w)}</li>
           ))}
         </ul>
       )}
@@ -119,10 +117,14 @@ function Freshness({ meta, rows, more }: { meta: Result["meta"]; rows: number; m
   const { data_through, final_through } = meta.freshness;
   return (
     <p className="num text-xs text-muted">
-      {count(rows)}
-      {more ? "+" : ""} {rows === 1 ? "row" : "rows"} · data through {day(data_through)}
-      {final_through && final_through !== data_through ? `, final through ${day(final_through)}` : ""} · read{" "}
-      {ago(meta.as_of)} in {count(meta.elapsed_ms)} ms{meta.cache === "hit" ? " from memory" : ""}
+      {[
+        (more ? t.results.countMore : t.results.count)(rows),
+        t.results.through(day(data_through)),
+        final_through && final_through !== data_through ? t.results.final(day(final_through)) : "",
+        (meta.cache === "hit" ? t.results.cached : t.results.read)(ago(meta.as_of), count(meta.elapsed_ms)),
+      ]
+        .filter(Boolean)
+        .join(" · ")}
     </p>
   );
 }
@@ -132,7 +134,7 @@ function Totals({ query: q, metric, onMetric, meta }: Shown & { meta: Result["me
   const info = useMetric();
   return (
     <ToggleButtonGroup
-      aria-label="Metric of the chart"
+      aria-label={t.chart.metric}
       selectionMode="single"
       disallowEmptySelection
       selectedKeys={[metric]}
@@ -173,9 +175,7 @@ function Picture({ query: q, rows, metric, currency, onDrill, catalogue }: Shown
       height={drawn.height}
       toolbar={
         drawn.left ? (
-          <span className="text-xs text-muted">
-            The first {drawn.left.drawn} of {count(drawn.left.of)}
-          </span>
+          <span className="text-xs text-muted">{t.chart.first(drawn.left.drawn, count(drawn.left.of))}</span>
         ) : undefined
       }
       onPick={(category, series) => {
@@ -210,13 +210,13 @@ function RowTable({
     const dims = [...(isSeries(q) ? ["date"] : []), ...(q.dimensions ?? [])];
     const first: TableColumn<Row>[] = dims.map((d, i) => ({
       id: d,
-      name: d === "date" ? "Date" : (catalogue?.dimensions.find((x) => x.name === d)?.label ?? words(d)),
+      name: d === "date" ? t.results.date : (catalogue?.dimensions.find((x) => x.name === d)?.label ?? words(d)),
       sortable: true,
       minWidth: d === "date" ? 128 : /_(id|name)$/.test(d) ? 200 : 108,
       cell: (r) => <Value row={r} dimension={d} />,
-      total: i === 0 ? "Total" : undefined,
+      total: i === 0 ? t.results.total : undefined,
     }));
-    if (first.length === 0) first.push({ id: "all", name: "All", cell: () => "Everything" });
+    if (first.length === 0) first.push({ id: "all", name: t.results.all, cell: () => t.results.everything });
     const numbers: TableColumn<Row>[] = q.metrics.map((m) => ({
       id: m,
       name: <MetricName name={m} freshness={meta.freshness} asOf={meta.as_of} />,
@@ -256,7 +256,7 @@ function RowTable({
     shown < rows.length ? () => setShown(shown + step) : answer.hasNextPage ? () => answer.fetchNextPage() : undefined;
   return (
     <DataTable
-      label="Rows"
+      label={t.results.rows}
       columns={columns}
       rows={rows.slice(0, shown)}
       rowKey={(r) => JSON.stringify([r.dimensions, r.external_ids, r.previous_date])}
@@ -287,14 +287,14 @@ function Value({ row, dimension }: { row: Row; dimension: string }) {
     <span className="flex items-center gap-2">
       <span className={`truncate ${id === null && !row.labels?.[dimension] ? "text-muted" : ""}`}>{name}</span>
       {dimension === "date" && row.previous_date ? (
-        <span className="text-xs whitespace-nowrap text-faint">vs. {day(row.previous_date)}</span>
+        <span className="text-xs whitespace-nowrap text-faint">{t.results.vs(day(row.previous_date))}</span>
       ) : null}
-      {dimension === "date" && row.partial ? <Badge>Partial</Badge> : null}
-      {row.external_ids?.[dimension] ? <Badge>Not linked</Badge> : null}
+      {dimension === "date" && row.partial ? <Badge>{t.results.partial}</Badge> : null}
+      {row.external_ids?.[dimension] ? <Badge>{t.results.notLinked}</Badge> : null}
       {page ? (
         <Link
           href={`${page}${id}`}
-          aria-label={`Open ${name}`}
+          aria-label={t.results.open(name)}
           className="grid size-6 shrink-0 place-items-center rounded text-faint outline-none hover:text-ink focus-visible:ring-focus"
         >
           <ArrowUpRight className="size-3.5" aria-hidden="true" />
@@ -321,7 +321,7 @@ function Figures({
       <span>{now}</span>
       <span className="flex items-baseline gap-1.5 text-xs font-normal">
         <span className="text-faint">
-          <span className="sr-only">previous period </span>
+          <span className="sr-only">{t.results.previous} </span>
           {before}
         </span>
         <Delta value={change} better={better(metric)} />

@@ -1,8 +1,11 @@
 // Queries that somebody wants to find again. They are kept in the browser, per workspace.
+
 import { Bookmark, ChevronDown, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { DialogTrigger, Form } from "react-aria-components";
 import { useSession } from "../../lib/session";
+import { t } from "../../text/analytics";
+import { common } from "../../text/common";
 import { Button, TextLink } from "../../ui/button";
 import { TextField } from "../../ui/fields";
 import { Popover } from "../../ui/overlay";
@@ -41,20 +44,20 @@ export function SavedQueries({ query, suggestion }: { query: Query; suggestion: 
     );
     setName("");
     setOpen(false);
-    say(`Saved as ${called}`);
+    say(t.saved.savedAs(called));
   };
   const remove = (gone: Saved) => {
     keep(list.filter((s) => s !== gone));
-    say(`Removed ${gone.name}`, () => keep(list));
+    say(t.saved.removed(gone.name), () => keep(list));
   };
   return (
     <DialogTrigger isOpen={open} onOpenChange={setOpen}>
       <Button>
         <Bookmark aria-hidden="true" />
-        Saved
+        {t.saved.saved}
         <ChevronDown className="size-3.5! text-faint" aria-hidden="true" />
       </Button>
-      <Popover aria-label="Saved queries" placement="bottom end" className="w-80">
+      <Popover aria-label={t.saved.label} placement="bottom end" className="w-80">
         {list.length > 0 ? (
           <ul className="max-h-72 overflow-auto border-b border-line p-1.5">
             {list.map((s) => (
@@ -62,7 +65,7 @@ export function SavedQueries({ query, suggestion }: { query: Query; suggestion: 
                 <TextLink href={linkTo(s.query)} onPress={() => setOpen(false)} className="grow truncate py-1 text-sm">
                   {s.name}
                 </TextLink>
-                <Button look="quiet" size="sm" icon aria-label={`Remove ${s.name}`} onPress={() => remove(s)}>
+                <Button look="quiet" size="sm" icon aria-label={t.saved.remove(s.name)} onPress={() => remove(s)}>
                   <Trash2 aria-hidden="true" />
                 </Button>
               </li>
@@ -77,15 +80,15 @@ export function SavedQueries({ query, suggestion }: { query: Query; suggestion: 
           }}
         >
           <TextField
-            label="Save this query as"
+            label={t.saved.saveAs}
             placeholder={suggestion}
             value={name}
             onChange={setName}
             maxLength={100}
-            hint="Kept in this browser only. To share it, send the link of this page."
+            hint={t.saved.hint}
           />
           <Button type="submit" look="primary" size="sm" className="justify-self-end">
-            Save
+            {common.save}
           </Button>
         </Form>
       </Popover>

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { audiences as german } from "../../text/de/audiences";
 import { readMembers, sha256 } from "./members";
 import { lookalikeSentence, targetingSentence } from "./sentence";
 
@@ -13,7 +14,7 @@ const empty = {
   include_audience_ids: [],
   exclude_audience_ids: [],
 };
-const named = (id: string) => `“${id}”`;
+const named = (id: string) => id;
 
 describe("members", () => {
   test("are found in lists and tables, each once, as the platforms want them", () => {
@@ -36,15 +37,24 @@ describe("a definition as a sentence", () => {
     [{ genders: ["female"] }, "Women."],
     [{ age: { min: 25, max: 44 }, countries: ["DE", "AT"] }, "People aged 25 to 44 in Germany or Austria."],
     [{ age: { min: 18, max: null } }, "People aged 18 and over."],
+    [{ countries: ["US", "CA"] }, "People in the United States or Canada."],
     [
       { genders: ["female", "male"], interests: ["coffee"], devices: ["tv"], exclude_audience_ids: ["buyers"] },
-      "Women and men, interested in coffee, on TV, but not in “buyers”.",
+      'Women and men, interested in coffee, on TV, but not in "buyers".',
     ],
   ] as const)("%j", (part, want) => {
     expect(targetingSentence({ ...empty, ...part } as never, named)).toBe(want);
   });
   test("of a lookalike", () => {
     const d = { seed_audience_id: "buyers", countries: ["FR"], size_percent: 2 };
-    expect(lookalikeSentence(d, named)).toBe("The 2 % of people in France who are most like “buyers”.");
+    expect(lookalikeSentence(d, named)).toBe('The 2% of people in France who are most similar to "buyers".');
+  });
+  test("in German needs no article or case of a name", () => {
+    const d = { genders: ["female"], age: { min: 25, max: null }, places: ["Schweiz", "USA"], languages: ["Deutsch"] };
+    expect(
+      german.describe({ ...d, interests: ["Rennräder"], devices: ["tv"], included: [], excluded: ["Käufer"] }),
+    ).toBe(
+      "Frauen ab 25 Jahren (Schweiz oder USA); Sprache: Deutsch; Interessen: Rennräder; Gerät: TV; nicht aus „Käufer“.",
+    );
   });
 });

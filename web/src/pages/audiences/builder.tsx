@@ -1,6 +1,9 @@
 // The definition of an audience: whom it means, with the sentence that it makes.
+
 import { useQuery } from "@tanstack/react-query";
 import { CheckboxGroup, Label } from "react-aria-components";
+import { percent, words } from "../../lib/format";
+import { t } from "../../text/audiences";
 import { Checkbox, label, Select, TextField } from "../../ui/fields";
 import { type Lookalike, namesOf, namesQuery, type Targeting } from "./data";
 import { countries, country, language, languages } from "./places";
@@ -20,6 +23,8 @@ export const noTargeting: Targeting = {
 };
 
 export const noLookalike: Lookalike = { seed_audience_id: "", countries: [], size_percent: 1 };
+
+const genders: Record<string, string> = t.build.gender;
 
 interface Props<T> {
   value: T;
@@ -50,7 +55,7 @@ export function TargetingBuilder({ value: d, onChange, errors, self }: Props<Tar
       <Said text={targetingSentence(d, named)} />
       <div className="grid gap-4 sm:grid-cols-2">
         <Tokens
-          label="Countries"
+          label={t.build.countries}
           options={countries}
           named={country}
           value={d.countries}
@@ -58,13 +63,13 @@ export function TargetingBuilder({ value: d, onChange, errors, self }: Props<Tar
           error={about(errors, "countries")}
         />
         <Tokens
-          label="Regions or cities"
+          label={t.build.regions}
           value={d.regions}
           onChange={(v) => set({ regions: v })}
           error={about(errors, "regions")}
         />
         <Tokens
-          label="Languages"
+          label={t.build.languages}
           options={languages}
           named={language}
           value={d.languages}
@@ -72,7 +77,7 @@ export function TargetingBuilder({ value: d, onChange, errors, self }: Props<Tar
           error={about(errors, "languages")}
         />
         <Tokens
-          label="Interests"
+          label={t.build.interests}
           value={d.interests}
           onChange={(v) => set({ interests: v })}
           error={about(errors, "interests")}
@@ -81,22 +86,22 @@ export function TargetingBuilder({ value: d, onChange, errors, self }: Props<Tar
       <Age value={d.age} onChange={(age) => set({ age })} errors={errors} />
       <div className="grid gap-4 sm:grid-cols-2">
         <Several
-          label="Genders"
+          label={t.build.genders}
           options={["female", "male", "other", "unknown"]}
-          names={["Female", "Male", "Other", "Unknown"]}
+          named={(g) => genders[g] ?? words(g)}
           value={d.genders}
           onChange={(v) => set({ genders: v as Targeting["genders"] })}
         />
         <Several
-          label="Devices"
+          label={t.build.devices}
           options={["desktop", "mobile", "tablet", "tv"]}
-          names={["Desktop", "Mobile", "Tablet", "TV"]}
+          named={words}
           value={d.devices}
           onChange={(v) => set({ devices: v as Targeting["devices"] })}
         />
         <Tokens
-          label="Only people in"
-          placeholder="Choose audiences"
+          label={t.build.included}
+          placeholder={t.build.chooseAudiences}
           options={others}
           named={named}
           value={d.include_audience_ids}
@@ -104,8 +109,8 @@ export function TargetingBuilder({ value: d, onChange, errors, self }: Props<Tar
           error={about(errors, "include_audience_ids")}
         />
         <Tokens
-          label="Not people in"
-          placeholder="Choose audiences"
+          label={t.build.excluded}
+          placeholder={t.build.chooseAudiences}
           options={others}
           named={named}
           value={d.exclude_audience_ids}
@@ -124,9 +129,7 @@ function Said({ text }: { text: string }) {
       <p aria-live="polite" className="text-sm font-medium text-pretty">
         {text}
       </p>
-      <p className="mt-0.5 text-xs text-muted">
-        The size comes from the connected platforms once they know the audience; it is never guessed.
-      </p>
+      <p className="mt-0.5 text-xs text-muted">{t.build.sizeHint}</p>
     </div>
   );
 }
@@ -146,7 +149,7 @@ function Age({
   return (
     <div className="grid grid-cols-2 gap-4">
       <TextField
-        label="Age from"
+        label={t.build.ageFrom}
         inputMode="numeric"
         placeholder="13"
         value={shown(value?.min)}
@@ -154,7 +157,7 @@ function Age({
         error={errors["definition.age.min"] ?? errors["definition.age"]}
       />
       <TextField
-        label="Age to"
+        label={t.build.ageTo}
         inputMode="numeric"
         placeholder="120"
         value={shown(value?.max)}
@@ -168,13 +171,13 @@ function Age({
 function Several({
   label: text,
   options,
-  names,
+  named,
   value,
   onChange,
 }: {
   label: string;
   options: string[];
-  names: string[];
+  named: (option: string) => string;
   value: string[];
   onChange: (v: string[]) => void;
 }) {
@@ -182,14 +185,20 @@ function Several({
     <CheckboxGroup value={value} onChange={onChange}>
       <Label className={label}>{text}</Label>
       <div className="flex flex-wrap gap-x-4 gap-y-1">
-        {options.map((o, i) => (
+        {options.map((o) => (
           <Checkbox key={o} value={o}>
-            {names[i]}
+            {named(o)}
           </Checkbox>
         ))}
       </div>
     </CheckboxGroup>
   );
+}
+
+function sizeLabel(n: number): string {
+  const share = percent(n / 100, 0);
+  if (n === 1) return t.build.mostSimilar(share);
+  return n === 10 ? t.build.broadest(share) : share;
 }
 
 export function LookalikeBuilder({ value: d, onChange, errors, self }: Props<Lookalike>) {
@@ -201,16 +210,16 @@ export function LookalikeBuilder({ value: d, onChange, errors, self }: Props<Loo
     <div className="grid gap-5">
       {d.seed_audience_id ? <Said text={lookalikeSentence(d, named)} /> : null}
       <Select
-        label="Like the people of"
-        hint="A customer list of buyers makes a good start."
-        placeholder="Choose an audience"
+        label={t.build.seed}
+        hint={t.build.seedHint}
+        placeholder={t.build.chooseAudience}
         value={d.seed_audience_id}
         onChange={(v) => set({ seed_audience_id: v })}
         options={seeds}
         error={about(errors, "seed_audience_id")}
       />
       <Tokens
-        label="Countries"
+        label={t.build.countries}
         options={countries}
         named={country}
         value={d.countries}
@@ -218,13 +227,13 @@ export function LookalikeBuilder({ value: d, onChange, errors, self }: Props<Loo
         error={about(errors, "countries")}
       />
       <Select
-        label="Size"
-        hint="Of each country's people. Fewer are more alike."
+        label={t.size}
+        hint={t.build.percentHint}
         value={String(d.size_percent)}
         onChange={(v) => set({ size_percent: Number(v) })}
         options={Array.from({ length: 10 }, (_, i) => ({
           id: String(i + 1),
-          label: `${i + 1} %${i === 0 ? ", most alike" : i === 9 ? ", broadest" : ""}`,
+          label: sizeLabel(i + 1),
         }))}
         error={about(errors, "size_percent")}
       />

@@ -3,7 +3,8 @@ import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { Form } from "react-aria-components";
 import { Refusal, type Schemas } from "../../api/client";
-import { count } from "../../lib/format";
+import { t } from "../../text/audiences";
+import { common } from "../../text/common";
 import { Button } from "../../ui/button";
 import { Note } from "../../ui/feedback";
 import { RadioGroup, TextField } from "../../ui/fields";
@@ -17,14 +18,14 @@ import { sendMembers } from "./members";
 type Kind = "targeting" | "customer_list" | "lookalike";
 
 const kinds = [
-  { id: "targeting", label: "Targeting", hint: "By country, age, interests and other attributes" },
-  { id: "customer_list", label: "Customer list", hint: "People you know, by hashed address" },
-  { id: "lookalike", label: "Lookalike", hint: "People like those of another audience" },
+  { id: "targeting", label: t.types.targeting, hint: t.kinds.targeting },
+  { id: "customer_list", label: t.types.customer_list, hint: t.kinds.customer_list },
+  { id: "lookalike", label: t.types.lookalike, hint: t.kinds.lookalike },
 ];
 
 export function Create({ isOpen, onOpenChange }: { isOpen: boolean; onOpenChange: (open: boolean) => void }) {
   return (
-    <Dialog side title="New audience" isOpen={isOpen} onOpenChange={onOpenChange}>
+    <Dialog side title={t.newAudience} isOpen={isOpen} onOpenChange={onOpenChange}>
       {(close) => <CreateForm close={close} />}
     </Dialog>
   );
@@ -49,13 +50,13 @@ function CreateForm({ close }: { close: () => void }) {
     };
     const made = await create.mutateAsync(body[kind]).catch(() => null);
     if (!made) return;
-    let told = "Audience created.";
+    let told = t.created;
     if (kind === "customer_list" && members.total > 0) {
       setShare(0);
       // The list is there whatever becomes of its members; its page can add them again.
       told = await sendMembers(made.id, members.read, "add", setShare).then(
-        (r) => `Audience created with ${count(r.count)} members.`,
-        (e: Error) => `The audience was created, but not all members were added: ${e.message}`,
+        (r) => t.createdWith(r.count),
+        (e: Error) => t.createdWithout(e.message),
       );
       // The answer to its creation knew of no members.
       client.invalidateQueries({ queryKey: ["audiences"] });
@@ -74,21 +75,21 @@ function CreateForm({ close }: { close: () => void }) {
       }}
     >
       {create.error ? <Note tone="bad">{create.error.message}</Note> : null}
-      <RadioGroup label="Made of" options={kinds} value={kind} onChange={(k) => setKind(k as Kind)} />
-      <TextField label="Name" value={name} onChange={setName} error={f.name} isRequired />
+      <RadioGroup label={t.type} options={kinds} value={kind} onChange={(k) => setKind(k as Kind)} />
+      <TextField label={common.name} value={name} onChange={setName} error={f.name} isRequired />
       {kind === "targeting" ? <TargetingBuilder value={targeting} onChange={setTargeting} errors={f} /> : null}
       {kind === "lookalike" ? <LookalikeBuilder value={lookalike} onChange={setLookalike} errors={f} /> : null}
       {kind === "customer_list" ? <MemberFields {...members} /> : null}
       {share === null ? null : <Sending share={share} />}
       <Actions>
-        <Button onPress={close}>Cancel</Button>
+        <Button onPress={close}>{common.cancel}</Button>
         <Button
           type="submit"
           look="primary"
           busy={create.isPending || share !== null}
           isDisabled={!name.trim() || (kind === "lookalike" && !lookalike.seed_audience_id)}
         >
-          Create audience
+          {t.create}
         </Button>
       </Actions>
     </Form>

@@ -1,4 +1,5 @@
 // Audiences as the pages read and change them.
+
 import {
   infiniteQueryOptions,
   keepPreviousData,
@@ -7,6 +8,7 @@ import {
   useQueryClient,
 } from "@tanstack/react-query";
 import { type Schemas, take, v1 } from "../../api/client";
+import { t } from "../../text/audiences";
 import type { Option } from "../../ui/fields";
 import { say } from "../../ui/toast";
 
@@ -16,12 +18,7 @@ export type Lookalike = Schemas["LookalikeDefinition"];
 export type Insights = Schemas["AudienceInsights"];
 export type Patch = Schemas["AudiencePatch"];
 
-export const typeNames: Record<Audience["type"], string> = {
-  targeting: "Targeting",
-  customer_list: "Customer list",
-  lookalike: "Lookalike",
-  platform: "From a platform",
-};
+export const typeNames: Record<Audience["type"], string> = t.types;
 
 export interface Filter {
   q?: string;
@@ -143,7 +140,7 @@ export function useArchive() {
     mutationFn: async (id: string) => (await take(v1.DELETE("/v1/audiences/{id}", { params: { path: { id } } }))).data,
     onSuccess: (a) => {
       keep(a);
-      say("Archived.", () => restore.mutate(a.id));
+      say(t.archived, () => restore.mutate(a.id));
     },
   });
 }

@@ -8,6 +8,8 @@ import { ago, count, instant, percent, words } from "../../lib/format";
 import { useRange } from "../../lib/range";
 import { useMay } from "../../lib/session";
 import { useView } from "../../lib/view";
+import { t } from "../../text/audiences";
+import { common } from "../../text/common";
 import { Button, TextLink } from "../../ui/button";
 import { Bar, Card, Facts, PageHeader, Status } from "../../ui/display";
 import { Failed, Note, SkeletonRows } from "../../ui/feedback";
@@ -34,7 +36,7 @@ import { sendMembers } from "./members";
 import { sentence } from "./sentence";
 import { Size } from "./size";
 
-const back = <TextLink href="/audiences">Audiences</TextLink>;
+const back = <TextLink href="/audiences">{t.title}</TextLink>;
 
 export function AudienceDetail() {
   const { id = "" } = useParams({ strict: false });
@@ -42,7 +44,7 @@ export function AudienceDetail() {
   if (error) {
     return (
       <>
-        <PageHeader title="Audience" back={back} />
+        <PageHeader title={t.audience} back={back} />
         <Failed error={error} retry={refetch} />
       </>
     );
@@ -52,7 +54,7 @@ export function AudienceDetail() {
     <>
       <Head audience={a} />
       <div className="grid gap-6">
-        {a.status === "archived" ? <Note>Archived. Campaigns do not use it; restore it to use it again.</Note> : null}
+        {a.status === "archived" ? <Note>{t.detail.archivedHint}</Note> : null}
         <div className="grid gap-5 lg:grid-cols-3">
           <HowMany audience={a} />
           <Who audience={a} />
@@ -82,24 +84,24 @@ function Head({ audience: a }: { audience: Audience }) {
       {may && a.status === "archived" ? (
         <Button onPress={() => restore.mutate(a.id)} busy={restore.isPending}>
           <ArchiveRestore aria-hidden="true" />
-          Restore
+          {t.detail.restore}
         </Button>
       ) : null}
       {editable ? (
         <>
           <Button onPress={() => archive.mutate(a.id)} busy={archive.isPending}>
             <Archive aria-hidden="true" />
-            Archive
+            {t.detail.archive}
           </Button>
           <Button look="primary" onPress={() => set({ edit: "1" })}>
             <Pencil aria-hidden="true" />
-            Edit
+            {t.detail.edit}
           </Button>
         </>
       ) : null}
       <Dialog
         side
-        title="Edit audience"
+        title={t.detail.editTitle}
         isOpen={editable && view("edit") === "1"}
         onOpenChange={(o) => set({ edit: o ? "1" : "" })}
       >
@@ -109,30 +111,24 @@ function Head({ audience: a }: { audience: Audience }) {
   );
 }
 
-const methods: Record<string, string> = {
-  exact: "Members counted",
-  platform: "As the connected platforms say",
-  modelled: "Modelled",
-};
+const methods: Record<string, string> = t.detail.methods;
 
 function HowMany({ audience: a }: { audience: Audience }) {
   const list = a.type === "customer_list";
   return (
-    <Card title="Size">
+    <Card title={t.size}>
       <p className="text-2xl font-semibold">
         <Size size={a.size} />
       </p>
       <p className="mt-0.5 text-xs text-muted">
-        {a.size
-          ? `${methods[a.size.method] ?? words(a.size.method)}, ${ago(a.size.as_of)}`
-          : "No connected platform has told a size yet."}
+        {a.size ? `${methods[a.size.method] ?? words(a.size.method)}, ${ago(a.size.as_of)}` : t.detail.noSize}
       </p>
       {a.size_by_connection.length > 0 ? (
         <ul className="mt-4 grid gap-2 text-sm">
           {a.size_by_connection.map((s) => (
             <li key={s.connection_id} className="flex justify-between gap-4">
               <TextLink href={`/connections/${s.connection_id}`}>{platformName(s.platform)}</TextLink>
-              <span className="num">{count(s.matched)} matched</span>
+              <span className="num">{t.detail.matched(count(s.matched))}</span>
             </li>
           ))}
         </ul>
@@ -151,10 +147,9 @@ function Members({ audience: a }: { audience: Audience }) {
     <div className="mt-4 grid gap-3">
       {data && short > 0 ? (
         <div className="grid gap-1.5">
-          <Bar share={data.count / data.minimum} label="Members that campaigns need" tone="warn" />
+          <Bar share={data.count / data.minimum} label={t.detail.needed} tone="warn" />
           <p className="text-xs text-muted">
-            Campaigns need {count(data.minimum)} members; {count(short)} more to go (
-            {percent(data.count / data.minimum, 0)}).
+            {t.detail.need(count(data.minimum), count(short), percent(data.count / data.minimum, 0))}
           </p>
         </div>
       ) : null}
@@ -162,15 +157,15 @@ function Members({ audience: a }: { audience: Audience }) {
         <div className="flex flex-wrap gap-2">
           <Button size="sm" onPress={() => setWay("add")}>
             <UserPlus aria-hidden="true" />
-            Add members
+            {t.members.add}
           </Button>
           <Button size="sm" look="quiet" onPress={() => setWay("remove")}>
-            Remove members
+            {t.members.remove}
           </Button>
         </div>
       ) : null}
       <Dialog
-        title={way === "remove" ? "Remove members" : "Add members"}
+        title={way === "remove" ? t.members.remove : t.members.add}
         isOpen={way !== null}
         onOpenChange={(o) => !o && setWay(null)}
       >
@@ -190,7 +185,7 @@ function MemberForm({ id, way, close }: { id: string; way: "add" | "remove"; clo
     setShare(0);
     try {
       const r = await sendMembers(id, members.read, way, setShare);
-      say(`${count(r.changed)} ${way === "add" ? "added" : "removed"}, ${count(r.count)} in all.`);
+      say(t.members[way === "add" ? "added" : "removed"](r.changed, count(r.count)));
       close();
     } catch (e) {
       setFault((e as Error).message);
@@ -211,14 +206,14 @@ function MemberForm({ id, way, close }: { id: string; way: "add" | "remove"; clo
       <MemberFields {...members} />
       {share === null ? null : <Sending share={share} />}
       <Actions>
-        <Button onPress={close}>Cancel</Button>
+        <Button onPress={close}>{common.cancel}</Button>
         <Button
           type="submit"
           look={way === "remove" ? "danger" : "primary"}
           busy={share !== null}
           isDisabled={members.total === 0}
         >
-          {way === "add" ? "Add" : "Remove"} {members.total > 0 ? count(members.total) : ""}
+          {members.total > 0 ? t.members[way === "add" ? "addCount" : "removeCount"](members.total) : t.members[way]}
         </Button>
       </Actions>
     </Form>
@@ -228,11 +223,11 @@ function MemberForm({ id, way, close }: { id: string; way: "add" | "remove"; clo
 function Who({ audience: a }: { audience: Audience }) {
   const named = useNamed();
   return (
-    <Card title="Who it means" className="lg:col-span-2">
+    <Card title={t.detail.definition} className="lg:col-span-2">
       <p className="mb-4 text-base text-pretty">{sentence(a, named)}</p>
       <Facts
         items={[
-          ["Type", typeNames[a.type]],
+          [t.type, typeNames[a.type]],
           ...a.external_refs.map(
             (r) =>
               [
@@ -242,11 +237,11 @@ function Who({ audience: a }: { audience: Audience }) {
                 </code>,
               ] as [string, React.ReactNode],
           ),
-          ...(a.tags.length > 0 ? ([["Tags", a.tags.join(", ")]] as [string, string][]) : []),
-          ["Made by", `${a.created_by.name ?? words(a.created_by.type)}, ${instant(a.created_at)}`],
-          ["Changed", instant(a.updated_at)],
+          ...(a.tags.length > 0 ? ([[t.tags, a.tags.join(", ")]] as [string, string][]) : []),
+          [t.detail.createdBy, `${a.created_by.name ?? words(a.created_by.type)}, ${instant(a.created_at)}`],
+          [t.detail.updated, instant(a.updated_at)],
           [
-            "Id",
+            t.detail.id,
             <code key="id" className="font-mono text-xs">
               {a.id}
             </code>,
@@ -267,14 +262,14 @@ function EditForm({ audience: a, close }: { audience: Audience; close: () => voi
   const defined = a.type === "targeting" || a.type === "lookalike";
   const list = tags
     .split(",")
-    .map((t) => t.trim())
+    .map((tag) => tag.trim())
     .filter(Boolean);
   const save = () =>
     patch.mutate(
       { name, description: description || null, tags: list, ...(defined ? { definition } : {}) },
       {
         onSuccess: () => {
-          say("Saved.");
+          say(t.detail.saved);
           close();
         },
       },
@@ -288,26 +283,32 @@ function EditForm({ audience: a, close }: { audience: Audience; close: () => voi
       }}
     >
       {patch.error ? <Note tone="bad">{patch.error.message}</Note> : null}
-      <TextField label="Name" value={name} onChange={setName} error={f.name} isRequired />
-      <TextField label="Description" rows={2} value={description} onChange={setDescription} error={f.description} />
+      <TextField label={common.name} value={name} onChange={setName} error={f.name} isRequired />
+      <TextField
+        label={t.detail.description}
+        rows={2}
+        value={description}
+        onChange={setDescription}
+        error={f.description}
+      />
       {a.type === "targeting" ? (
         <TargetingBuilder value={definition as Targeting} onChange={setDefinition} errors={f} self={a.id} />
       ) : null}
       {a.type === "lookalike" ? (
         <LookalikeBuilder value={definition as Lookalike} onChange={setDefinition} errors={f} self={a.id} />
       ) : null}
-      {a.type === "platform" ? <Note>The definition belongs to the platform and is changed there.</Note> : null}
+      {a.type === "platform" ? <Note>{t.detail.platformHint}</Note> : null}
       <TextField
-        label="Tags"
-        hint="Separated by commas"
+        label={t.tags}
+        hint={t.detail.tagsHint}
         value={tags}
         onChange={setTags}
         error={Object.entries(f).find(([k]) => k.startsWith("tags"))?.[1]}
       />
       <Actions>
-        <Button onPress={close}>Cancel</Button>
+        <Button onPress={close}>{common.cancel}</Button>
         <Button type="submit" look="primary" busy={patch.isPending}>
-          Save
+          {common.save}
         </Button>
       </Actions>
     </Form>

@@ -1,5 +1,6 @@
 // What is known about an audience: figures, who it is made of, when and what
 // works. Nothing is guessed; what nobody has reported is said to be missing.
+
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { take, v1 } from "../../api/client";
@@ -8,6 +9,8 @@ import { ago, count, day, figure, percent, words } from "../../lib/format";
 import { useRange } from "../../lib/range";
 import { useSession } from "../../lib/session";
 import { useView } from "../../lib/view";
+import { t } from "../../text/audiences";
+import { common } from "../../text/common";
 import { TextLink } from "../../ui/button";
 import { Chart } from "../../ui/chart";
 import { Card, Delta } from "../../ui/display";
@@ -34,25 +37,26 @@ export function Insights({ id }: { id: string }) {
     placeholderData: keepPreviousData,
   });
   return (
-    <section aria-label="Insights" className="grid min-w-0 gap-5">
+    <section aria-label={t.insights.title} className="grid min-w-0 gap-5">
       <div className="flex flex-wrap items-end justify-between gap-3">
         <div>
-          <h2 className="text-lg font-semibold">Insights</h2>
+          <h2 className="text-lg font-semibold">{t.insights.title}</h2>
           <p className="text-xs text-muted">
-            {day(range.from)} to {day(range.to)}, days in {zone}
-            {data ? `; read ${ago(data.as_of)}` : ""}
+            {data
+              ? t.insights.periodAsOf(day(range.from), day(range.to), zone, ago(data.as_of))
+              : t.insights.period(day(range.from), day(range.to), zone)}
           </p>
         </div>
         <div className="flex flex-wrap gap-2 no-print">
           <Select
-            label="Compare shares with"
+            label={common.compareWith}
             hideLabel
             className="w-44"
             value={baseline}
             onChange={(v) => set({ baseline: v === "workspace" ? "" : v })}
             options={[
-              { id: "workspace", label: "vs whole workspace" },
-              ...namesOf(others?.filter((a) => a.id !== id)).map((o) => ({ ...o, label: `vs ${o.label}` })),
+              { id: "workspace", label: t.insights.workspace },
+              ...namesOf(others?.filter((a) => a.id !== id)).map((o) => ({ ...o, label: t.insights.versus(o.label) })),
             ]}
           />
           <RangePicker comparable={false} />
@@ -75,7 +79,7 @@ function Cards({ data }: { data: Data }) {
   return (
     <>
       {data.warnings.length > 0 ? (
-        <Note tone="warn" title={data.warnings.length > 1 ? "What could not be told" : undefined}>
+        <Note tone="warn" title={data.warnings.length > 1 ? t.insights.missing : undefined}>
           {data.warnings.map((w) => (
             <p key={w.code + w.message}>{w.message}</p>
           ))}
@@ -86,7 +90,7 @@ function Cards({ data }: { data: Data }) {
       <div className="grid gap-5 lg:grid-cols-2">
         {data.by_channel.length > 0 ? <Channels data={data} /> : null}
         {data.best_times.length > 0 ? (
-          <Card title="Best days" sub="100 is the average day">
+          <Card title={t.insights.bestDays} sub={t.insights.bestDaysHint}>
             <Week days={data.best_times} />
           </Card>
         ) : null}
@@ -112,7 +116,7 @@ function Figures({ data }: { data: Data }) {
   const m = info(metric);
   const shown = order.filter((k) => (data.performance.metrics[k] ?? null) !== null);
   return (
-    <Card title="Performance" sub="Beside each figure, how it stands to the whole workspace">
+    <Card title={t.insights.performance} sub={t.insights.performanceHint}>
       <dl className="mb-4 grid grid-cols-2 gap-x-6 gap-y-4 sm:grid-cols-5">
         {shown.map((name) => {
           const versus = data.performance.versus_workspace[name];
@@ -126,7 +130,7 @@ function Figures({ data }: { data: Data }) {
                   {figure(data.performance.metrics[name], info(name).format, currency, true)}
                 </span>
                 {versus === null || versus === undefined ? null : amounts.has(name) ? (
-                  <span className="num text-xs text-muted">{percent(versus, 1)} of all</span>
+                  <span className="num text-xs text-muted">{t.insights.ofWorkspace(percent(versus, 1))}</span>
                 ) : (
                   <Delta value={versus - 1} better={better(name)} />
                 )}
@@ -136,10 +140,10 @@ function Figures({ data }: { data: Data }) {
         })}
       </dl>
       <Chart
-        title={`${m.label} by day`}
+        title={t.insights.byDay(m.label)}
         toolbar={
           <Select
-            label="Metric"
+            label={t.insights.metric}
             hideLabel
             className="w-36"
             value={metric}
@@ -150,8 +154,8 @@ function Figures({ data }: { data: Data }) {
         data={{
           kind: "line",
           dates: true,
-          categories: data.trend.map((t) => t.date),
-          series: [{ name: m.label, values: data.trend.map((t) => t[metric]), format: m.format }],
+          categories: data.trend.map((p) => p.date),
+          series: [{ name: m.label, values: data.trend.map((p) => p[metric]), format: m.format }],
           currency,
         }}
       />
@@ -165,20 +169,20 @@ const byAge = (a: { value: string }, b: { value: string }) => a.value.localeComp
 function Composition({ data }: { data: Data }) {
   const c = data.composition;
   const groups: [string, Data["composition"]["age_range"], (v: string) => string][] = [
-    ["Age", c.age_range.toSorted(byAge), words],
-    ["Country", c.country, (v) => words(country(v))],
-    ["Gender", c.gender, words],
-    ["Device", c.device, words],
+    [t.insights.age, c.age_range.toSorted(byAge), words],
+    [t.insights.country, c.country, (v) => words(country(v))],
+    [t.insights.gender, c.gender, words],
+    [t.insights.device, c.device, words],
   ];
   const known = groups.filter(([, parts]) => parts.length > 0);
   if (known.length === 0) return null;
   return (
     <div className="grid gap-5 lg:grid-cols-2">
       {known.map(([name, parts, named]) => (
-        <Card key={name} title={name} sub="Share of impressions; index 100 is as in the baseline">
+        <Card key={name} title={name} sub={t.insights.shareHint}>
           <BarTable
-            label={`${name}, share of impressions`}
-            heads={["Share", "Index"]}
+            label={t.insights.shareOf(name)}
+            heads={[t.insights.share, t.insights.index]}
             rows={parts.slice(0, 10).map((p) => ({
               key: p.value,
               name: named(p.value),
@@ -198,9 +202,9 @@ function Channels({ data }: { data: Data }) {
   const shown = ["spend", "conversions", "ctr", "cpa"].filter((m) => data.by_channel.some((c) => m in c.metrics));
   const top = Math.max(...data.by_channel.map((c) => c.metrics.impressions ?? 0), 1);
   return (
-    <Card title="Channels" sub="Bars are impressions">
+    <Card title={t.insights.channels} sub={t.insights.channelsHint}>
       <BarTable
-        label="Channels"
+        label={t.insights.channels}
         heads={shown.map((m) => <MetricName key={m} name={m} />)}
         rows={data.by_channel.map((c) => ({
           key: c.channel,
@@ -217,10 +221,10 @@ const link = (to: string, name: string): ReactNode => <TextLink href={to}>{name}
 
 function Overlap({ data }: { data: Data }) {
   return (
-    <Card title="Overlap" sub="People who are on other lists too, counted">
+    <Card title={t.insights.overlap} sub={t.insights.overlapHint}>
       <BarTable
-        label="Overlap with other customer lists"
-        heads={["Shared", "Of this list", "Of both"]}
+        label={t.insights.overlapLabel}
+        heads={[t.insights.shared, t.insights.ofThis, t.insights.ofBoth]}
         rows={data.overlap.map((o) => ({
           key: o.audience_id,
           name: link(`/audiences/${o.audience_id}`, o.name),
@@ -241,9 +245,9 @@ function TopCreatives({ data }: { data: Data }) {
     cells: [count(c.conversions), percent(c.ctr), percent(c.cvr)],
   }));
   return (
-    <Card title="Top creatives">
+    <Card title={t.insights.topCreatives}>
       <BarTable
-        label="Top creatives"
+        label={t.insights.topCreatives}
         heads={["conversions", "ctr", "cvr"].map((m) => <MetricName key={m} name={m} />)}
         rows={rows}
       />
@@ -255,9 +259,9 @@ function Campaigns({ data }: { data: Data }) {
   const currency = useSession().workspace.currency;
   const top = Math.max(...data.campaigns.map((c) => c.spend ?? 0), 1);
   return (
-    <Card title="Campaigns">
+    <Card title={t.insights.campaigns}>
       <BarTable
-        label="Campaigns for this audience"
+        label={t.insights.campaignsLabel}
         heads={["spend", "conversions"].map((m) => <MetricName key={m} name={m} />)}
         rows={data.campaigns.map((c) => ({
           key: c.campaign_id,

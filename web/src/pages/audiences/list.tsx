@@ -3,6 +3,8 @@ import { Plus, UsersRound } from "lucide-react";
 import { ago, count, none, words } from "../../lib/format";
 import { useMay } from "../../lib/session";
 import { useTyped, useView, type View } from "../../lib/view";
+import { t } from "../../text/audiences";
+import { common } from "../../text/common";
 import { Button } from "../../ui/button";
 import { Card, PageHeader, Status } from "../../ui/display";
 import { Empty, Failed, SkeletonRows } from "../../ui/feedback";
@@ -35,12 +37,12 @@ export function Audiences() {
   const make = () => set({ new: "1" });
   return (
     <>
-      <PageHeader title="Audiences" sub="Who campaigns are meant for, in the words that the ad platforms share.">
+      <PageHeader title={t.title} sub={t.list.sub}>
         <ShowCall call={{ method: "GET", path: "/v1/audiences", query: listQuery(filter) }} />
         {may ? (
           <Button look="primary" onPress={make}>
             <Plus aria-hidden="true" />
-            New audience
+            {t.newAudience}
           </Button>
         ) : null}
       </PageHeader>
@@ -58,7 +60,7 @@ export function Audiences() {
           )
         ) : (
           <DataTable
-            label="Audiences"
+            label={t.title}
             columns={columns(named, uses)}
             rows={rows}
             rowKey={(a) => a.id}
@@ -91,10 +93,10 @@ function Filters({ view, set, rows }: { view: View; set: (next: Record<string, s
   );
   return (
     <div role="search" className="mb-4 flex flex-wrap items-center gap-2 no-print">
-      <SearchField label="Search by name" value={text} onChange={setText} className="w-56 max-sm:w-full" />
-      {pick("type", "Type", "Any type", Object.keys(typeNames), (t) => typeNames[t as Audience["type"]])}
-      {pick("status", "Status", "Not archived", ["ready", "processing", "too_small", "failed", "archived", "all"])}
-      {tags.length > 0 ? pick("tag", "Tag", "Any tag", tags, (t) => t) : null}
+      <SearchField label={t.list.search} value={text} onChange={setText} className="w-56 max-sm:w-full" />
+      {pick("type", t.type, t.list.anyType, Object.keys(typeNames), (type) => typeNames[type as Audience["type"]])}
+      {pick("status", t.status, t.list.notArchived, ["ready", "processing", "too_small", "failed", "archived", "all"])}
+      {tags.length > 0 ? pick("tag", t.list.tag, t.list.anyTag, tags, (tag) => tag) : null}
     </div>
   );
 }
@@ -103,7 +105,7 @@ function columns(named: Named, uses?: Map<string, number>): TableColumn<Audience
   return [
     {
       id: "name",
-      name: "Name",
+      name: common.name,
       sortable: true,
       cell: (a) => (
         <span className="block">
@@ -114,11 +116,11 @@ function columns(named: Named, uses?: Map<string, number>): TableColumn<Audience
         </span>
       ),
     },
-    { id: "type", name: "Type", width: 130, wide: true, cell: (a) => typeNames[a.type] },
-    { id: "status", name: "Status", width: 110, cell: (a) => <Status value={a.status} /> },
+    { id: "type", name: t.type, width: 130, wide: true, cell: (a) => typeNames[a.type] },
+    { id: "status", name: t.status, width: 110, cell: (a) => <Status value={a.status} /> },
     {
       id: "size.estimate",
-      name: "Size",
+      name: t.size,
       width: 120,
       align: "end",
       sortable: true,
@@ -126,14 +128,14 @@ function columns(named: Named, uses?: Map<string, number>): TableColumn<Audience
     },
     {
       id: "platforms",
-      name: "Platforms",
+      name: t.list.platforms,
       width: 210,
       wide: true,
       cell: (a) => [...new Set(a.external_refs.map((r) => platformName(r.platform)))].join(", ") || none,
     },
     {
       id: "campaigns",
-      name: "Campaigns",
+      name: t.list.campaigns,
       width: 105,
       align: "end",
       wide: true,
@@ -141,7 +143,7 @@ function columns(named: Named, uses?: Map<string, number>): TableColumn<Audience
     },
     {
       id: "updated_at",
-      name: "Updated",
+      name: t.list.updated,
       width: 120,
       align: "end",
       sortable: true,
@@ -153,8 +155,8 @@ function columns(named: Named, uses?: Map<string, number>): TableColumn<Audience
 
 function NoMatch({ clear }: { clear: () => void }) {
   return (
-    <Empty title="No audience matches" action={<Button onPress={clear}>Clear filters</Button>}>
-      Take away a filter, or search for another word.
+    <Empty title={t.list.noMatch} action={<Button onPress={clear}>{t.list.clear}</Button>}>
+      {t.list.noMatchHint}
     </Empty>
   );
 }
@@ -163,16 +165,16 @@ function Nothing({ make }: { make?: () => void }) {
   return (
     <Empty
       icon={<UsersRound aria-hidden="true" />}
-      title="No audiences yet"
+      title={t.list.empty}
       action={
         make ? (
           <Button look="primary" onPress={make}>
-            Create the first
+            {t.create}
           </Button>
         ) : null
       }
     >
-      Describe people by attributes, bring a list of customers as hashes, or find people like those you have.
+      {t.list.emptyHint}
     </Empty>
   );
 }

@@ -1,9 +1,11 @@
 // People of a customer list, pasted or from a file. They are hashed before they
 // are sent.
+
 import { ShieldCheck, Upload } from "lucide-react";
 import { useMemo, useState } from "react";
 import { FileTrigger, Label, ProgressBar } from "react-aria-components";
 import { count } from "../../lib/format";
+import { t } from "../../text/audiences";
 import { Button } from "../../ui/button";
 import { TextField } from "../../ui/fields";
 import { type Read, readMembers } from "./members";
@@ -13,19 +15,9 @@ export function MemberFields({ text, setText, read }: { text: string; setText: (
     <div className="grid gap-2">
       <p className="flex items-start gap-2 rounded-lg bg-good-soft px-3 py-2.5 text-sm text-good">
         <ShieldCheck className="mt-0.5 size-4 shrink-0" aria-hidden="true" />
-        <span>
-          Addresses are hashed with SHA-256 in this browser. Nothing in clear leaves it, and nothing in clear is ever
-          stored.
-        </span>
+        <span>{t.members.privacy}</span>
       </p>
-      <TextField
-        label="E-mail addresses, phone numbers or hashes"
-        hint="One per line, or a CSV with any columns. Numbers need their country code, such as +49."
-        rows={7}
-        mono
-        value={text}
-        onChange={setText}
-      />
+      <TextField label={t.members.field} hint={t.members.fieldHint} rows={7} mono value={text} onChange={setText} />
       <div className="flex flex-wrap items-center gap-3">
         <FileTrigger
           acceptedFileTypes={[".csv", ".txt", "text/csv", "text/plain"]}
@@ -36,7 +28,7 @@ export function MemberFields({ text, setText, read }: { text: string; setText: (
         >
           <Button size="sm">
             <Upload aria-hidden="true" />
-            Choose a file
+            {t.members.chooseFile}
           </Button>
         </FileTrigger>
         <p className="text-xs text-muted" aria-live="polite">
@@ -49,9 +41,9 @@ export function MemberFields({ text, setText, read }: { text: string; setText: (
 
 function told(r: Read): string {
   const parts = [
-    r.plain.length > 0 ? `${count(r.plain.length)} to be hashed` : "",
-    r.hashes.length > 0 ? `${count(r.hashes.length)} hashed already` : "",
-    r.skipped > 0 ? `${count(r.skipped)} ${r.skipped === 1 ? "line" : "lines"} without one, left out` : "",
+    r.plain.length > 0 ? t.members.toHash(count(r.plain.length)) : "",
+    r.hashes.length > 0 ? t.members.hashed(count(r.hashes.length)) : "",
+    r.skipped > 0 ? t.members.skipped(r.skipped) : "",
   ];
   return parts.filter(Boolean).join(" · ");
 }
@@ -69,7 +61,7 @@ export function Sending({ share }: { share: number }) {
       {({ percentage, valueText }) => (
         <>
           <div className="flex justify-between text-sm">
-            <Label>{share < 0.3 ? "Hashing" : "Sending"}</Label>
+            <Label>{share < 0.3 ? t.members.hashing : t.members.sending}</Label>
             <span className="num text-muted">{valueText}</span>
           </div>
           <div className="h-1.5 overflow-hidden rounded-full bg-sunken">

@@ -1,26 +1,11 @@
-// Countries and languages by their codes, in the viewer's words.
+// Countries and languages by their codes, in the language of the page. The
+// countries are the officially assigned codes of ISO 3166-1 alpha-2.
+import { locale } from "../../text/language";
 import type { Option } from "../../ui/fields";
-
-// The officially assigned codes of ISO 3166-1 alpha-2.
-const codes = `
-AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ
-CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO
-FR GA GB GD GE GF GG GH GI GL GM GN GP GQ GR GS GT GU GW GY HK HM HN HR HT HU ID IE IL IM IN IO IQ IR IS IT JE
-JM JO JP KE KG KH KI KM KN KP KR KW KY KZ LA LB LC LI LK LR LS LT LU LV LY MA MC MD ME MF MG MH MK ML MM MN MO
-MP MQ MR MS MT MU MV MW MX MY MZ NA NC NE NF NG NI NL NO NP NR NU NZ OM PA PE PF PG PH PK PL PM PN PR PS PT PW
-PY QA RE RO RS RU RW SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM
-TN TO TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW
-`
-  .trim()
-  .split(/\s+/);
-
-const spoken =
-  "ar bg bn ca cs da de el en en-GB en-US es es-MX et fa fi fr fr-CA he hi hr hu id it ja ko lt lv ms nb nl pl pt pt-BR ro ru sk sl sr sv sw ta te th tr uk ur vi zh-Hans zh-Hant".split(
-    " ",
-  );
+import places from "./places.json";
 
 function namer(type: "region" | "language"): (code: string) => string {
-  const names = new Intl.DisplayNames([navigator.language, "en"], { type });
+  const names = new Intl.DisplayNames([locale, "en"], { type });
   return (code) => {
     try {
       return names.of(code) ?? code;
@@ -33,7 +18,7 @@ function namer(type: "region" | "language"): (code: string) => string {
 export const country = namer("region");
 export const language = namer("language");
 
-const sorted = (list: Option[]) => list.sort((a, b) => a.label.localeCompare(b.label));
+const sorted = (list: Option[]) => list.sort((a, b) => a.label.localeCompare(b.label, locale));
 
-export const countries: Option[] = sorted(codes.map((id) => ({ id, label: country(id) })));
-export const languages: Option[] = sorted(spoken.map((id) => ({ id, label: language(id) })));
+export const countries: Option[] = sorted(places.countries.map((id) => ({ id, label: country(id) })));
+export const languages: Option[] = sorted(places.languages.map((id) => ({ id, label: language(id) })));

@@ -1,6 +1,9 @@
 // Small tables that are charts as well: each row has a bar behind its name.
+
 import type { ReactNode } from "react";
 import { count, words } from "../../lib/format";
+import { t } from "../../text/audiences";
+import { common } from "../../text/common";
 import type { Insights } from "./data";
 
 export interface BarRow {
@@ -23,7 +26,7 @@ export function BarTable({ label, heads, rows }: { label: string; heads: ReactNo
         <thead>
           <tr className="text-xs text-muted">
             <th scope="col" className="pb-1 text-left font-medium">
-              <span className="sr-only">Name</span>
+              <span className="sr-only">{common.name}</span>
             </th>
             {heads.map((h, i) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: the columns are written out where it is used
@@ -71,7 +74,7 @@ export function Week({ days }: { days: Insights["best_times"] }) {
           {days.map((d) => (
             <th key={d.weekday} scope="col" className="pb-1 font-medium">
               <span className="sr-only">{words(d.weekday)}</span>
-              <span aria-hidden="true">{words(d.weekday).slice(0, 3)}</span>
+              <span aria-hidden="true">{t.insights.shortDay(words(d.weekday))}</span>
             </th>
           ))}
         </tr>

@@ -1,4 +1,5 @@
 // Several values in one field: chosen from suggestions, or free words.
+
 import { X } from "lucide-react";
 import { useState } from "react";
 import {
@@ -15,6 +16,7 @@ import {
   TextField,
   useFilter,
 } from "react-aria-components";
+import { t } from "../../text/audiences";
 import { box, item, label, type Option } from "../../ui/fields";
 
 interface Props {
@@ -91,11 +93,11 @@ function Pick({
       isInvalid={!!error}
     >
       <Label className={label}>{text}</Label>
-      <Input placeholder={placeholder ?? "Any"} className={`${box} h-8`} />
+      <Input placeholder={placeholder ?? t.build.any} className={`${box} h-8`} />
       <Popover className="w-(--trigger-width) rounded-lg border border-line bg-surface p-1 shadow-pop animate-enter outline-none">
         <ListBox
           className="max-h-64 overflow-auto outline-none"
-          renderEmptyState={() => <p className="px-2 py-3 text-sm text-muted">Nothing is called that.</p>}
+          renderEmptyState={() => <p className="px-2 py-3 text-sm text-muted">{t.build.noResults(typed)}</p>}
         >
           {(o: Option) => (
             <ListBoxItem id={o.id} textValue={o.label} className={item}>
@@ -119,7 +121,7 @@ function Words({ label: text, placeholder, add, error }: Props & { add: (...word
     <TextField value={typed} onChange={setTyped} isInvalid={!!error}>
       <Label className={label}>{text}</Label>
       <Input
-        placeholder={placeholder ?? "Type, then press Enter"}
+        placeholder={placeholder ?? t.build.typeAndEnter}
         className={`${box} h-8`}
         onBlur={commit}
         onKeyDown={(e) => {

@@ -1,8 +1,10 @@
 // What can be done with campaigns: shown at once, taken back when the server
 // refuses, and undone on request.
+
 import { type QueryClient, useMutation, useQueryClient } from "@tanstack/react-query";
 import { useCallback } from "react";
 import { take, v1 } from "../../api/client";
+import { t } from "../../text/campaigns";
 import { say } from "../../ui/toast";
 import { type Campaign, changeKept, useRefresh } from "./data";
 
@@ -30,14 +32,6 @@ const becomes: Record<Action, (c: Campaign) => Campaign["status"]> = {
   resume: () => "active",
   archive: () => "archived",
   restore: (c) => (c.launched_at ? "paused" : "draft"),
-};
-
-export const done: Record<Action, string> = {
-  launch: "launched",
-  pause: "paused",
-  resume: "resumed",
-  archive: "archived",
-  restore: "restored",
 };
 
 /** What takes an action back. An active campaign comes back from the archive paused, so it is resumed too. */
@@ -83,7 +77,7 @@ export function useAct() {
       return back;
     },
     onSuccess: (back, { id, name, actions, undoing }) => {
-      const text = `${name} ${done[actions[actions.length - 1] as Action]}.`;
+      const text = t.done[actions[actions.length - 1] as Action](name);
       say(text, undoing ? undefined : () => act.mutate({ id, name, actions: back, undoing: true }));
     },
     // Only the last of several looks again, or the first answers would show older states.
@@ -129,10 +123,7 @@ export function useActOnMany(tell: (p: Progress | null) => void) {
     if (changed.length === 0) return;
     const undo = () =>
       run(changed, (c) => backs.get(c.id) ?? [], (backs.get(changed[0]?.id ?? "") ?? [word])[0] as Action, false);
-    say(
-      `${changed.length} ${changed.length === 1 ? "campaign" : "campaigns"} ${done[word]}.`,
-      undoable ? undo : undefined,
-    );
+    say(t.done[word](t.count(changed.length)), undoable ? undo : undefined);
   };
   return (campaigns: Campaign[], action: Action) => run(campaigns, () => [action], action, true);
 }

@@ -1,15 +1,18 @@
 // What can be done with the selected campaigns at once.
+
 import { Archive, Pause, Play } from "lucide-react";
+import { t } from "../../text/campaigns";
+import { common } from "../../text/common";
 import { Button } from "../../ui/button";
 import { Bar } from "../../ui/display";
 import { Note } from "../../ui/feedback";
-import { type Action, done, type Progress } from "./act";
+import type { Action, Progress } from "./act";
 import type { Campaign } from "./data";
 
 const actions: { id: Action; label: string; icon: typeof Pause }[] = [
-  { id: "pause", label: "Pause", icon: Pause },
-  { id: "resume", label: "Resume", icon: Play },
-  { id: "archive", label: "Archive", icon: Archive },
+  { id: "pause", label: t.pause, icon: Pause },
+  { id: "resume", label: t.resume, icon: Play },
+  { id: "archive", label: t.archive, icon: Archive },
 ];
 
 export function BulkBar({
@@ -25,10 +28,10 @@ export function BulkBar({
 }) {
   return (
     <section
-      aria-label="Selected campaigns"
+      aria-label={t.bulk.label}
       className="flex flex-wrap items-center gap-2 border-b border-line bg-accent-soft px-4 py-2 text-sm"
     >
-      <span className="num mr-2 font-medium">{selected.length} selected</span>
+      <span className="num mr-2 font-medium">{t.list.selected(selected.length)}</span>
       {actions.map(({ id, label, icon: Icon }) => {
         const able = selected.filter((c) => c.allowed_actions.includes(id as "pause"));
         return (
@@ -40,7 +43,7 @@ export function BulkBar({
         );
       })}
       <Button size="sm" look="quiet" onPress={clear}>
-        Clear selection
+        {t.bulk.clear}
       </Button>
     </section>
   );
@@ -49,7 +52,7 @@ export function BulkBar({
 /** How far a change of many is, and in the end which could not be changed. */
 export function BulkProgress({ progress: p, close }: { progress: Progress; close: () => void }) {
   if (p.finished < p.total) {
-    const text = `${p.finished} of ${p.total} ${done[p.action]}`;
+    const text = t.bulk.progress(p.finished, p.total);
     return (
       <div role="status" className="mb-3 flex items-center gap-3 text-sm text-muted">
         <span className="num whitespace-nowrap">{text}</span>
@@ -61,10 +64,10 @@ export function BulkProgress({ progress: p, close }: { progress: Progress; close
     <div className="mb-3">
       <Note
         tone="bad"
-        title={`${p.failed.length} of ${p.total} could not be ${done[p.action]}`}
+        title={t.bulk.failed[p.action](p.failed.length, p.total)}
         action={
           <Button size="sm" onPress={close}>
-            Close
+            {common.close}
           </Button>
         }
       >

@@ -1,8 +1,10 @@
 // The columns of the list: what each shows, what it is sorted by and what it is
 // called in a file.
+
 import type { ReactNode } from "react";
 import { better, type useMetric } from "../../lib/catalogue";
 import { ago, day, figure, money, none, percent } from "../../lib/format";
+import { t } from "../../text/campaigns";
 import { Bar, Delta, Status } from "../../ui/display";
 import { MetricName } from "../../ui/metric";
 import { RowLink, type TableColumn } from "../../ui/table";
@@ -38,25 +40,16 @@ export const metricColumns: Metric[] = [
   "video_views",
 ];
 
-const plainColumns: Record<string, string> = {
-  status: "Status",
-  delivery: "Delivery",
-  budget: "Budget",
-  pacing: "Pacing",
-  schedule: "Schedule",
-  objective: "Objective",
-  created_at: "Created",
-  updated_at: "Updated",
-};
+const plainColumns: Record<string, string> = t.columns;
 
 export const presets: Record<string, { label: string; columns: string[] }> = {
   performance: {
-    label: "Performance",
+    label: t.presets.performance,
     columns: ["status", "budget", "spend", "impressions", "ctr", "conversions", "cpa", "roas"],
   },
-  delivery: { label: "Delivery", columns: ["status", "delivery", "budget", "pacing", "schedule", "spend"] },
+  delivery: { label: t.presets.delivery, columns: ["status", "delivery", "budget", "pacing", "schedule", "spend"] },
   conversions: {
-    label: "Conversions",
+    label: t.presets.conversions,
     columns: ["status", "spend", "conversions", "cvr", "cpa", "revenue", "roas", "aov"],
   },
 };
@@ -123,11 +116,11 @@ const plainCells: Record<string, (line: Line, s: Surroundings) => ReactNode> = {
 export function tableColumns(ids: string[], s: Surroundings): TableColumn<Line>[] {
   const name: TableColumn<Line> = {
     id: "name",
-    name: "Campaign",
+    name: t.campaign,
     sortable: true,
     minWidth: 180,
     cell: ({ campaign }) => <NameCell campaign={campaign} />,
-    total: s.totals ? "Total" : undefined,
+    total: s.totals ? t.total : undefined,
   };
   const rest = ids.map((id): TableColumn<Line> => {
     const plain = plainCells[id];
@@ -136,7 +129,15 @@ export function tableColumns(ids: string[], s: Surroundings): TableColumn<Line>[
     );
     if (id === "pacing") {
       const cell = (line: Line) => plainCells.pacing?.(line, s);
-      return { id, name: <MetricName name={id} />, label: "Pacing", sortable: true, align: "end", width: 88, cell };
+      return {
+        id,
+        name: <MetricName name={id} />,
+        label: t.columns.pacing,
+        sortable: true,
+        align: "end",
+        width: 88,
+        cell,
+      };
     }
     if (plain) {
       const sortable = sorts(id);
@@ -204,23 +205,22 @@ function BudgetCell({ line: { campaign: c, values } }: { line: Line }) {
   if (!c.budget) return <span className="text-faint">{none}</span>;
   const spent = spentShare(c);
   const share = spent ?? values?.pacing ?? null;
-  const what = spent === null ? "of plan" : "spent";
   const onPlan = share !== null && Math.abs(share - 1) <= 0.1;
   return (
     <div className="min-w-0">
       <span className="num whitespace-nowrap">
         {money(c.budget.amount, c.budget.currency)}
-        <span className="text-xs text-muted">{c.budget.type === "daily" ? " per day" : " total"}</span>
+        <span className="text-xs text-muted"> {c.budget.type === "daily" ? t.perDay : t.inTotal}</span>
       </span>
       {share !== null ? (
         <div className="flex items-center gap-2">
           <Bar
             share={share}
-            label={`Budget ${what}, ${c.name}`}
+            label={(spent === null ? t.planBar : t.budgetBar)(c.name)}
             tone={spent === null ? (onPlan ? "accent" : "warn") : undefined}
           />
           <span className="num shrink-0 text-2xs text-muted">
-            {percent(share, 0)} {what}
+            {(spent === null ? t.ofPlan : t.ofBudget)(percent(share, 0))}
           </span>
         </div>
       ) : null}
@@ -233,7 +233,7 @@ function ScheduleCell({ campaign: c }: { campaign: Campaign }) {
   if (!start && !c.schedule.end_at) return <span className="text-faint">{none}</span>;
   return (
     <span className="num whitespace-nowrap">
-      {start ? day(start) : "At launch"} – {c.schedule.end_at ? day(c.schedule.end_at) : "open"}
+      {start ? day(start) : t.atLaunch} – {c.schedule.end_at ? day(c.schedule.end_at) : t.openEnd}
     </span>
   );
 }

@@ -1,10 +1,13 @@
 // A new campaign, as a draft. All but the name can wait.
+
 import { useMutation } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { Form } from "react-aria-components";
 import { type Refusal, take, v1 } from "../../api/client";
 import { useSession } from "../../lib/session";
+import { t } from "../../text/campaigns";
+import { common } from "../../text/common";
 import { Button } from "../../ui/button";
 import { Actions, Dialog } from "../../ui/overlay";
 import { say } from "../../ui/toast";
@@ -14,7 +17,7 @@ import { Basics, BudgetFields, ScheduleFields, UseFields, useFirstFault } from "
 
 export function CreateDialog({ isOpen, onOpenChange }: { isOpen: boolean; onOpenChange: (open: boolean) => void }) {
   return (
-    <Dialog title="New campaign" side isOpen={isOpen} onOpenChange={onOpenChange}>
+    <Dialog title={t.newCampaign} side isOpen={isOpen} onOpenChange={onOpenChange}>
       {(close) => <CreateForm close={close} />}
     </Dialog>
   );
@@ -30,7 +33,7 @@ function CreateForm({ close }: { close: () => void }) {
     mutationFn: async () => (await take(v1.POST("/v1/campaigns", { body: createBody(fields, workspace) }))).data,
     onSuccess: (c) => {
       refresh();
-      say(`${c.name} created as a draft.`);
+      say(t.draftCreated(c.name));
       navigate({ to: `/campaigns/${c.id}` });
     },
   });
@@ -49,9 +52,7 @@ function CreateForm({ close }: { close: () => void }) {
         create.mutate();
       }}
     >
-      <p className="text-sm text-muted">
-        It starts as a draft and costs nothing until it is launched. Only the name is needed now.
-      </p>
+      <p className="text-sm text-muted">{t.create.hint}</p>
       <Basics {...props} />
       <BudgetFields {...props} />
       <ScheduleFields {...props} />
@@ -62,9 +63,9 @@ function CreateForm({ close }: { close: () => void }) {
         </p>
       ) : null}
       <Actions>
-        <Button onPress={close}>Cancel</Button>
+        <Button onPress={close}>{common.cancel}</Button>
         <Button type="submit" look="primary" busy={create.isPending}>
-          Create draft
+          {t.create.submit}
         </Button>
       </Actions>
     </Form>

@@ -1,4 +1,5 @@
 // One campaign: what it is asked to do, whether it does it, and how well.
+
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useNavigate, useParams } from "@tanstack/react-router";
 import { Archive, ArchiveRestore, CircleCheck, Copy, Ellipsis, Pause, Pencil, Play, Rocket } from "lucide-react";
@@ -6,6 +7,7 @@ import { useState } from "react";
 import { take, v1 } from "../../api/client";
 import { words } from "../../lib/format";
 import { useMay } from "../../lib/session";
+import { t } from "../../text/campaigns";
 import { Button, TextLink } from "../../ui/button";
 import { Card, PageHeader, Status } from "../../ui/display";
 import { Failed, SkeletonRows } from "../../ui/feedback";
@@ -29,7 +31,7 @@ export function CampaignDetail() {
   if (campaign.isError) {
     return (
       <>
-        <PageHeader title="Campaign" back={<Back />} />
+        <PageHeader title={t.campaign} back={<Back />} />
         <Failed error={campaign.error} retry={() => campaign.refetch()} />
       </>
     );
@@ -37,7 +39,7 @@ export function CampaignDetail() {
   return <Loaded key={id} campaign={campaign.data} />;
 }
 
-const Back = () => <TextLink href="/campaigns">Campaigns</TextLink>;
+const Back = () => <TextLink href="/campaigns">{t.title}</TextLink>;
 
 function Loaded({ campaign: c }: { campaign: Campaign }) {
   const may = useMay("editor");
@@ -87,18 +89,18 @@ function DeliveryCard({ campaign: c, edit }: { campaign: Campaign; edit?: () => 
   if (issues.length === 0) {
     if (c.status !== "draft") return null;
     return (
-      <Card title="Before launch">
+      <Card title={t.delivery.before}>
         <p className="flex items-center gap-2 text-sm">
           <CircleCheck className="size-4 text-good" aria-hidden="true" />
-          No delivery issues.
+          {t.delivery.none}
         </p>
       </Card>
     );
   }
   return (
     <Card
-      title={c.status === "draft" ? "Before launch" : "Delivery"}
-      sub={c.status === "draft" ? "Delivery issues" : `${words(status)}. Delivery issues`}
+      title={c.status === "draft" ? t.delivery.before : t.delivery.title}
+      sub={c.status === "draft" ? t.delivery.issues : t.delivery.statusAndIssues(words(status))}
     >
       <Issues campaign={c} edit={edit} />
     </Card>
@@ -106,10 +108,10 @@ function DeliveryCard({ campaign: c, edit }: { campaign: Campaign; edit?: () => 
 }
 
 const buttons: { id: Action; label: string; icon: typeof Pause; main?: boolean }[] = [
-  { id: "launch", label: "Launch", icon: Rocket, main: true },
-  { id: "resume", label: "Resume", icon: Play, main: true },
-  { id: "pause", label: "Pause", icon: Pause },
-  { id: "restore", label: "Restore", icon: ArchiveRestore, main: true },
+  { id: "launch", label: t.launch, icon: Rocket, main: true },
+  { id: "resume", label: t.resume, icon: Play, main: true },
+  { id: "pause", label: t.pause, icon: Pause },
+  { id: "restore", label: t.restore, icon: ArchiveRestore, main: true },
 ];
 
 function Controls({ campaign: c, edit }: { campaign: Campaign; edit?: () => void }) {
@@ -122,7 +124,7 @@ function Controls({ campaign: c, edit }: { campaign: Campaign; edit?: () => void
       (await take(v1.POST("/v1/campaigns/{id}/duplicate", { params: { path: { id: c.id } } }))).data,
     onSuccess: (copy) => {
       refresh();
-      say(`${copy.name} created as a draft.`);
+      say(t.draftCreated(copy.name));
       navigate({ to: `/campaigns/${copy.id}` });
     },
   });
@@ -132,7 +134,7 @@ function Controls({ campaign: c, edit }: { campaign: Campaign; edit?: () => void
       {edit ? (
         <Button onPress={edit}>
           <Pencil aria-hidden="true" />
-          Edit
+          {t.edit}
         </Button>
       ) : null}
       {buttons
@@ -148,20 +150,20 @@ function Controls({ campaign: c, edit }: { campaign: Campaign; edit?: () => void
           </Button>
         ))}
       <MenuTrigger>
-        <Button icon aria-label="More actions">
+        <Button icon aria-label={t.more}>
           <Ellipsis aria-hidden="true" />
         </Button>
-        <Menu label="More actions">
+        <Menu label={t.more}>
           {can("duplicate") ? (
             <MenuItem onAction={() => duplicate.mutate()}>
               <Copy aria-hidden="true" />
-              Duplicate
+              {t.duplicate}
             </MenuItem>
           ) : null}
           {can("archive") ? (
             <MenuItem onAction={() => act(c, "archive")}>
               <Archive aria-hidden="true" />
-              Archive
+              {t.archive}
             </MenuItem>
           ) : null}
         </Menu>

@@ -1,9 +1,12 @@
 // Changes a campaign, unless somebody else has done so meanwhile.
+
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Form } from "react-aria-components";
 import { type Refusal, take, v1 } from "../../api/client";
 import { useSession } from "../../lib/session";
+import { t } from "../../text/campaigns";
+import { common } from "../../text/common";
 import { Button } from "../../ui/button";
 import { Note } from "../../ui/feedback";
 import { Actions, Dialog } from "../../ui/overlay";
@@ -22,7 +25,7 @@ export function EditDialog({
   onOpenChange: (open: boolean) => void;
 }) {
   return (
-    <Dialog title="Edit campaign" side isOpen={isOpen} onOpenChange={onOpenChange}>
+    <Dialog title={t.change.title} side isOpen={isOpen} onOpenChange={onOpenChange}>
       {(close) => <EditForm opened={campaign} close={close} />}
     </Dialog>
   );
@@ -50,7 +53,7 @@ function EditForm({ opened, close }: { opened: Campaign; close: () => void }) {
     onSuccess: (c) => {
       changeKept(client, c.id, () => c);
       refresh();
-      say(`${c.name} saved.`);
+      say(t.saved(c.name));
       close();
     },
   });
@@ -84,14 +87,14 @@ function EditForm({ opened, close }: { opened: Campaign; close: () => void }) {
       {refusal?.status === 412 ? (
         <Note
           tone="bad"
-          title="Somebody else has changed this campaign"
+          title={t.change.conflict}
           action={
             <Button size="sm" onPress={reload}>
-              Reload
+              {t.change.reload}
             </Button>
           }
         >
-          Nothing was saved. Reload to see the campaign as it is now; what you typed here is dropped.
+          {t.change.conflictHint}
         </Note>
       ) : refusal ? (
         <p role="alert" className="text-sm text-bad">
@@ -99,9 +102,9 @@ function EditForm({ opened, close }: { opened: Campaign; close: () => void }) {
         </p>
       ) : null}
       <Actions>
-        <Button onPress={close}>Cancel</Button>
+        <Button onPress={close}>{common.cancel}</Button>
         <Button type="submit" look="primary" busy={update.isPending} isDisabled={Object.keys(body).length === 0}>
-          Save
+          {common.save}
         </Button>
       </Actions>
     </Form>

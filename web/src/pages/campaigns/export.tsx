@@ -1,7 +1,9 @@
 // The list as a file: all that matches, not only what is loaded.
+
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Download } from "lucide-react";
 import type { Range } from "../../lib/range";
+import { t } from "../../text/campaigns";
 import { Button } from "../../ui/button";
 import { fileCells, type Line, metricsOf } from "./columns";
 import { csv, save } from "./csv";
@@ -33,7 +35,7 @@ export function Export({ query, columns, range }: { query: ListQuery; columns: s
   return (
     <Button busy={run.isPending} onPress={() => run.mutate()}>
       <Download aria-hidden="true" />
-      Export
+      {t.list.export}
     </Button>
   );
 }

@@ -1,7 +1,9 @@
 // What the list is narrowed to, and which columns it shows.
+
 import { ChevronDown, Columns3 } from "lucide-react";
 import { CheckboxGroup } from "react-aria-components";
 import { useMetric } from "../../lib/catalogue";
+import { t } from "../../text/campaigns";
 import { Button } from "../../ui/button";
 import { Checkbox, SearchField, Select } from "../../ui/fields";
 import { DialogTrigger, Popover } from "../../ui/overlay";
@@ -14,27 +16,32 @@ export function Filters({ view, set, tags }: { view: View; set: (c: Change) => v
   const f = view.filter;
   return (
     <div className="flex flex-wrap items-center gap-2 no-print">
-      <SearchField label="Search by name" value={f.q} onChange={(q) => set({ q })} className="w-full sm:w-56" />
-      <Several name="Status" ids={statuses} chosen={f.status} onChange={(status) => set({ status })} />
-      <Several name="Channel" ids={channels} chosen={f.channel} onChange={(channel) => set({ channel })} />
-      <Several name="Delivery" ids={deliveries} chosen={f.delivery} onChange={(delivery) => set({ delivery })} />
-      <Several name="Objective" ids={objectives} chosen={f.objective} onChange={(objective) => set({ objective })} />
+      <SearchField label={t.list.searchByName} value={f.q} onChange={(q) => set({ q })} className="w-full sm:w-56" />
+      <Several name={t.list.status} ids={statuses} chosen={f.status} onChange={(status) => set({ status })} />
+      <Several name={t.list.channel} ids={channels} chosen={f.channel} onChange={(channel) => set({ channel })} />
+      <Several name={t.list.delivery} ids={deliveries} chosen={f.delivery} onChange={(delivery) => set({ delivery })} />
+      <Several
+        name={t.list.objective}
+        ids={objectives}
+        chosen={f.objective}
+        onChange={(objective) => set({ objective })}
+      />
       {tags.length > 0 || f.tag ? (
         <Select
-          label="Tag"
+          label={t.list.tag}
           hideLabel
           className="w-32"
           value={f.tag || "any"}
           onChange={(tag) => set({ tag: tag === "any" ? "" : tag })}
           options={[
-            { id: "any", label: "Any tag" },
+            { id: "any", label: t.list.anyTag },
             ...[...new Set([...tags, ...(f.tag ? [f.tag] : [])])].map((t) => ({ id: t, label: `#${t}` })),
           ]}
         />
       ) : null}
       {view.narrowed > 0 ? (
         <Button look="quiet" onPress={() => set(nothing)}>
-          Clear
+          {t.list.clearAll}
         </Button>
       ) : null}
     </div>
@@ -53,7 +60,7 @@ function Several({
   chosen: string[];
   onChange: (chosen: string[]) => void;
 }) {
-  const shown = chosen.length > 2 ? `${chosen.length} chosen` : chosen.map(named).join(", ");
+  const shown = chosen.length > 2 ? t.list.selected(chosen.length) : chosen.map(named).join(", ");
   return (
     <DialogTrigger>
       <Button className={chosen.length > 0 ? "border-accent! bg-accent-soft! text-accent-text!" : ""}>
@@ -108,7 +115,7 @@ export function ColumnPicker({ view, set }: { view: View; set: (c: Change) => vo
   return (
     <div className="flex items-center gap-2 no-print">
       <Select
-        label="Columns"
+        label={t.list.columns}
         hideLabel
         className="w-36"
         value={view.preset in presets ? view.preset : "custom"}
@@ -117,16 +124,16 @@ export function ColumnPicker({ view, set }: { view: View; set: (c: Change) => vo
         }
         options={[
           ...Object.entries(presets).map(([id, p]) => ({ id, label: p.label })),
-          { id: "custom", label: "Custom" },
+          { id: "custom", label: t.list.custom },
         ]}
       />
       <DialogTrigger>
-        <Button icon aria-label="Choose columns">
+        <Button icon aria-label={t.list.chooseColumns}>
           <Columns3 aria-hidden="true" />
         </Button>
-        <Popover aria-label="Columns" placement="bottom end">
+        <Popover aria-label={t.list.columns} placement="bottom end">
           <Choices
-            label="Columns"
+            label={t.list.columns}
             options={all}
             value={shown}
             // Columns keep their usual order, whichever was ticked first.

@@ -1,7 +1,11 @@
 // The fields of a campaign, for creating and for editing.
+
 import { type ReactNode, useEffect } from "react";
 import { CheckboxGroup, FieldError, Label } from "react-aria-components";
 import { useMetric } from "../../lib/catalogue";
+import { words } from "../../lib/format";
+import { t } from "../../text/campaigns";
+import { common } from "../../text/common";
 import { Checkbox, label, Select, TextField } from "../../ui/fields";
 import { channels, named } from "../creative/data";
 import { metricColumns } from "./columns";
@@ -17,7 +21,7 @@ interface Props {
   campaign?: Campaign;
 }
 
-const none = { id: "none", label: "None" };
+const none = { id: "none", label: t.form.none };
 
 /** Takes the reader to the first field that was refused, once it is marked. */
 export function useFirstFault(refusal: unknown) {
@@ -32,7 +36,7 @@ export function Basics({ fields: f, set, errors, campaign }: Props) {
   return (
     <Group>
       <TextField
-        label="Name"
+        label={t.form.name}
         value={f.name}
         onChange={(name) => set({ name })}
         error={errorAt(errors, "name")}
@@ -40,12 +44,12 @@ export function Basics({ fields: f, set, errors, campaign }: Props) {
         autoFocus={!campaign}
       />
       <Select
-        label="Objective"
+        label={t.form.objective}
         value={f.objective}
         onChange={(objective) => set({ objective })}
         error={errorAt(errors, "objective")}
         isDisabled={launched}
-        hint={launched ? "Fixed since the launch." : undefined}
+        hint={launched ? t.form.objectiveFixed : undefined}
         options={[none, ...objectives.map((id) => ({ id, label: named(id) }))]}
       />
       <CheckboxGroup
@@ -55,7 +59,7 @@ export function Basics({ fields: f, set, errors, campaign }: Props) {
         isDisabled={running}
         validationBehavior="aria"
       >
-        <Label className={label}>Channels</Label>
+        <Label className={label}>{t.form.channels}</Label>
         <div className="grid grid-cols-2 gap-x-4 gap-y-1 sm:grid-cols-3">
           {channels.map((id) => (
             <Checkbox key={id} value={id}>
@@ -63,7 +67,7 @@ export function Basics({ fields: f, set, errors, campaign }: Props) {
             </Checkbox>
           ))}
         </div>
-        {running ? <p className="mt-1 text-xs text-muted">Pause the campaign to change its channels.</p> : null}
+        {running ? <p className="mt-1 text-xs text-muted">{t.form.channelsFixed}</p> : null}
         <FieldError className="mt-1 block text-xs text-bad">{errorAt(errors, "channels")}</FieldError>
       </CheckboxGroup>
     </Group>
@@ -72,19 +76,19 @@ export function Basics({ fields: f, set, errors, campaign }: Props) {
 
 export function BudgetFields({ fields: f, set, errors, campaign }: Props) {
   return (
-    <Group title="Budget">
+    <Group title={t.form.budget}>
       <div className="grid gap-4 sm:grid-cols-3">
         <Select
-          label="Type"
+          label={t.form.type}
           value={f.budgetType}
           onChange={(budgetType) => set({ budgetType })}
           error={errorAt(errors, "budget.type")}
-          options={[none, { id: "daily", label: "Daily" }, { id: "lifetime", label: "Lifetime" }]}
+          options={[none, { id: "daily", label: t.form.daily }, { id: "lifetime", label: t.form.lifetime }]}
         />
         {f.budgetType === "none" ? null : (
           <>
             <TextField
-              label="Amount"
+              label={t.form.amount}
               inputMode="decimal"
               value={f.amount}
               onChange={(amount) => set({ amount })}
@@ -92,7 +96,7 @@ export function BudgetFields({ fields: f, set, errors, campaign }: Props) {
               trailing={f.currency}
             />
             <TextField
-              label="Currency"
+              label={common.currency}
               value={f.currency}
               onChange={(currency) => set({ currency: currency.toUpperCase() })}
               error={errorAt(errors, "budget.currency")}
@@ -104,23 +108,23 @@ export function BudgetFields({ fields: f, set, errors, campaign }: Props) {
       {campaign && f.budgetType !== "none" ? (
         <div className="grid gap-4 sm:grid-cols-2">
           <Select
-            label="Pacing"
+            label={t.form.pacing}
             value={f.pacing}
             onChange={(pacing) => set({ pacing })}
             error={errorAt(errors, "budget.pacing")}
             options={[
-              { id: "even", label: "Even" },
-              { id: "asap", label: "As soon as possible" },
-              { id: "front_loaded", label: "Front-loaded" },
+              { id: "even", label: words("even") },
+              { id: "asap", label: words("asap") },
+              { id: "front_loaded", label: words("front_loaded") },
             ]}
           />
           <TextField
-            label="Most on one day"
+            label={t.form.dailyCap}
             inputMode="decimal"
             value={f.dailyCap}
             onChange={(dailyCap) => set({ dailyCap })}
             error={errorAt(errors, "budget.daily_cap")}
-            placeholder="No cap"
+            placeholder={t.form.noCap}
             trailing={f.currency}
           />
         </div>
@@ -134,32 +138,32 @@ export function ScheduleFields({ fields: f, set, errors, campaign }: Props) {
   const start = campaign?.schedule.start_at;
   const passed = !!campaign?.launched_at && !!start && Date.parse(start) <= Date.now();
   return (
-    <Group title="Schedule">
+    <Group title={t.form.schedule}>
       <div className="grid gap-4 sm:grid-cols-2">
         <TextField
-          label="Start"
+          label={t.form.start}
           type="datetime-local"
           value={f.start}
           onChange={(v) => set({ start: v })}
           error={errorAt(errors, "schedule.start_at")}
           isDisabled={passed}
-          hint={passed ? "A start that has passed is fixed." : "Without one it runs from launch."}
+          hint={passed ? t.form.startFixed : t.form.startHint}
         />
         <TextField
-          label="End"
+          label={t.form.end}
           type="datetime-local"
           value={f.end}
           onChange={(end) => set({ end })}
           error={errorAt(errors, "schedule.end_at")}
-          hint="Without one it runs until it is paused."
+          hint={t.form.endHint}
         />
       </div>
       <TextField
-        label="Time zone"
+        label={common.timeZone}
         value={f.timezone}
         onChange={(timezone) => set({ timezone })}
         error={errorAt(errors, "schedule.timezone")}
-        hint="In which the campaign's days are meant, such as Europe/Berlin."
+        hint={t.form.timezoneHint}
       />
     </Group>
   );
@@ -168,18 +172,18 @@ export function ScheduleFields({ fields: f, set, errors, campaign }: Props) {
 export function UseFields({ fields: f, set, errors, campaign }: Props) {
   const running = campaign?.status === "active";
   return (
-    <Group title="What it uses">
+    <Group title={t.form.setup}>
       <Pick
         kind="connections"
-        title="Connections"
+        title={t.form.connections}
         value={f.connections}
         onChange={(connections) => set({ connections })}
         error={errorAt(errors, "connection_ids")}
-        fixed={running ? "Pause the campaign to change its connections." : undefined}
+        fixed={running ? t.form.connectionsFixed : undefined}
       />
       <Pick
         kind="audiences"
-        title="Audiences"
+        title={t.form.audiences}
         value={f.audiences}
         onChange={(audiences) => set({ audiences })}
         error={errorAt(errors, "audience_ids")}
@@ -187,7 +191,7 @@ export function UseFields({ fields: f, set, errors, campaign }: Props) {
       {campaign ? (
         <Pick
           kind="audiences"
-          title="Excluded audiences"
+          title={t.form.excluded}
           value={f.excluded}
           onChange={(excluded) => set({ excluded })}
           error={errorAt(errors, "excluded_audience_ids")}
@@ -195,7 +199,7 @@ export function UseFields({ fields: f, set, errors, campaign }: Props) {
       ) : null}
       <Pick
         kind="creative"
-        title="Creatives"
+        title={t.form.creatives}
         value={f.creatives}
         onChange={(creatives) => set({ creatives })}
         error={errorAt(errors, "creative_ids")}
@@ -207,10 +211,10 @@ export function UseFields({ fields: f, set, errors, campaign }: Props) {
 export function MoreFields({ fields: f, set, errors }: Props) {
   const metric = useMetric();
   return (
-    <Group title="Goal and details">
+    <Group title={t.form.goalAndDetails}>
       <div className="grid gap-4 sm:grid-cols-3">
         <Select
-          label="Goal"
+          label={t.form.goal}
           value={f.goalMetric}
           onChange={(goalMetric) => set({ goalMetric })}
           error={errorAt(errors, "goal.metric")}
@@ -219,17 +223,17 @@ export function MoreFields({ fields: f, set, errors }: Props) {
         {f.goalMetric === "none" ? null : (
           <>
             <Select
-              label="Direction"
+              label={t.form.direction}
               value={f.goalDirection}
               onChange={(goalDirection) => set({ goalDirection })}
               error={errorAt(errors, "goal.direction")}
               options={[
-                { id: "at_most", label: "At most" },
-                { id: "at_least", label: "At least" },
+                { id: "at_most", label: t.form.atMost },
+                { id: "at_least", label: t.form.atLeast },
               ]}
             />
             <TextField
-              label="Target"
+              label={t.form.target}
               inputMode="decimal"
               value={f.goalTarget}
               onChange={(goalTarget) => set({ goalTarget })}
@@ -239,7 +243,7 @@ export function MoreFields({ fields: f, set, errors }: Props) {
         )}
       </div>
       <TextField
-        label="Landing page"
+        label={t.form.landing}
         type="url"
         value={f.landingUrl}
         onChange={(landingUrl) => set({ landingUrl })}
@@ -247,14 +251,14 @@ export function MoreFields({ fields: f, set, errors }: Props) {
         placeholder="https://"
       />
       <TextField
-        label="Tags"
+        label={t.form.tags}
         value={f.tags}
         onChange={(tags) => set({ tags })}
         error={errorAt(errors, "tags")}
-        hint="With commas between them."
+        hint={t.form.tagsHint}
       />
       <TextField
-        label="Description"
+        label={t.form.description}
         rows={3}
         value={f.description}
         onChange={(description) => set({ description })}

@@ -1,4 +1,7 @@
 // Delivery issues as people read them: what is wrong, how to fix it and where.
+
+import { t } from "../../text/campaigns";
+import { locale } from "../../text/language";
 import { named } from "../creative/data";
 import type { Campaign } from "./data";
 
@@ -31,11 +34,12 @@ export function issuesOf(c: Campaign): Issue[] {
 export function describe(i: Issue, c: Campaign): Described {
   if (i.code === "not_linked") return notLinked(c);
   const page = pages.find(([prefix]) => i.resource_id?.startsWith(prefix));
+  const text = (t.issues as Record<string, { title: unknown; fix: string }>)[i.code];
   return {
-    title: i.message,
-    fix: i.remediation,
+    title: typeof text?.title === "string" ? text.title : i.message,
+    fix: text?.fix ?? i.remediation,
     blocks: blocking.has(i.code),
-    place: page ? { to: `${page[1]}${i.resource_id}`, label: "Open" } : undefined,
+    place: page ? { to: `${page[1]}${i.resource_id}`, label: t.delivery.open } : undefined,
   };
 }
 
@@ -48,28 +52,28 @@ export function linkPage(c: Campaign): string {
 function notLinked(c: Campaign): Described {
   const running = c.status === "active";
   const live = c.external_refs.filter((r) => !running || r.enabled !== false || r.push === "pending");
-  const place = { to: linkPage(c), label: "Link platform campaign" };
+  const place = { to: linkPage(c), label: t.delivery.link };
   if (live.length > 0) {
     const rest = c.channels.filter((channel) => !live.some((r) => r.channel === channel)).map(named);
-    const channels = new Intl.ListFormat("en", { type: "conjunction" }).format(rest);
+    const channels = new Intl.ListFormat(locale, { type: "conjunction" }).format(rest);
     return {
-      title: `No enabled platform campaign is linked for ${channels}.`,
-      fix: "Link a platform campaign for each channel, or remove the channel.",
+      title: t.issues.not_linked_channels.title(channels),
+      fix: t.issues.not_linked_channels.fix,
       blocks: false,
       place,
     };
   }
   if (c.external_refs.length > 0) {
     return {
-      title: "No linked platform campaign is enabled, so nothing delivers.",
-      fix: "Enable it on the ad platform. Or allow changes on its connection, then pause and resume this campaign.",
+      title: t.issues.not_linked_disabled.title,
+      fix: t.issues.not_linked_disabled.fix,
       blocks: true,
-      place: { to: linkPage(c), label: "Open connection" },
+      place: { to: linkPage(c), label: t.delivery.openConnection },
     };
   }
   return {
-    title: "No platform campaign is linked, so nothing delivers.",
-    fix: "Launching doesn't create ads. Create the campaign on the ad platform, then link it.",
+    title: t.issues.not_linked.title,
+    fix: t.issues.not_linked.fix,
     blocks: true,
     place,
   };

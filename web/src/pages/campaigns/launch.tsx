@@ -1,8 +1,11 @@
 // What keeps a campaign from delivering, before it is launched and after.
+
 import { useQuery } from "@tanstack/react-query";
 import { CircleAlert, CircleCheck, TriangleAlert } from "lucide-react";
 import { take, v1 } from "../../api/client";
 import { ago, instant } from "../../lib/format";
+import { t } from "../../text/campaigns";
+import { common } from "../../text/common";
 import { Button, TextLink } from "../../ui/button";
 import { Failed, Skeleton } from "../../ui/feedback";
 import { Actions, Dialog } from "../../ui/overlay";
@@ -27,12 +30,12 @@ export function Issues({ campaign, edit }: { campaign: Campaign; edit?: () => vo
             )}
             <div className="min-w-0 flex-1 basis-52">
               <p>
-                <span className="sr-only">{blocks ? "Blocks delivery: " : "Limits delivery: "}</span>
+                <span className="sr-only">{blocks ? `${t.delivery.blocks}: ` : `${t.delivery.limits}: `}</span>
                 {title}
               </p>
               {fix ? <p className="text-xs text-muted">{fix}</p> : null}
               <p className="text-xs text-faint">
-                {blocks ? "Blocks delivery" : "Limits delivery"}, since {ago(i.since)}
+                {(blocks ? t.delivery.blocksSince : t.delivery.limitsSince)(ago(i.since))}
               </p>
             </div>
             {place ? (
@@ -41,7 +44,7 @@ export function Issues({ campaign, edit }: { campaign: Campaign; edit?: () => vo
               </TextLink>
             ) : edit && i.field ? (
               <Button size="sm" onPress={edit}>
-                Fix
+                {t.delivery.fix}
               </Button>
             ) : null}
           </li>
@@ -78,7 +81,7 @@ export function LaunchDialog({
   const issues = checked ? issuesOf(checked) : [];
   const blocked = checked && issues.some((i) => describe(i, checked).blocks);
   return (
-    <Dialog title={`Launch ${campaign.name}`} isOpen onOpenChange={onOpenChange}>
+    <Dialog title={t.delivery.launchTitle(campaign.name)} isOpen onOpenChange={onOpenChange}>
       {(close) => (
         <>
           {check.isPending ? <Skeleton className="h-16 w-full" /> : null}
@@ -86,21 +89,17 @@ export function LaunchDialog({
           {checked && issues.length === 0 ? (
             <p className="flex items-center gap-2 text-sm">
               <CircleCheck className="size-4 text-good" aria-hidden="true" />
-              No delivery issues. Delivery starts {startsLater(campaign)}.
+              {t.delivery.ready(startsLater(campaign))}
             </p>
           ) : null}
           {checked && issues.length > 0 ? (
             <>
-              <p className="mb-3 text-sm text-muted">
-                {blocked
-                  ? "You can launch this campaign now, but nothing delivers until the blocking issues are fixed."
-                  : "You can launch this campaign now. It delivers with limits."}
-              </p>
+              <p className="mb-3 text-sm text-muted">{blocked ? t.delivery.blocked : t.delivery.limited}</p>
               <Issues campaign={checked} />
             </>
           ) : null}
           <Actions>
-            <Button onPress={close}>Cancel</Button>
+            <Button onPress={close}>{common.cancel}</Button>
             <Button
               look="primary"
               isDisabled={!checked}
@@ -109,7 +108,7 @@ export function LaunchDialog({
                 close();
               }}
             >
-              {issues.length > 0 ? "Launch anyway" : "Launch"}
+              {issues.length > 0 ? t.delivery.launchAnyway : t.launch}
             </Button>
           </Actions>
         </>
@@ -120,6 +119,6 @@ export function LaunchDialog({
 
 function startsLater(c: Campaign): string {
   const start = c.schedule.start_at;
-  if (!start || Date.parse(start) <= Date.now()) return "at launch";
+  if (!start || Date.parse(start) <= Date.now()) return t.delivery.readyAtLaunch;
   return `${instant(start, c.schedule.timezone)}, ${ago(start)}`;
 }

@@ -1,11 +1,13 @@
 // All campaigns with their numbers.
+
 import { useInfiniteQuery, useQueries, useQuery } from "@tanstack/react-query";
 import { Megaphone, Plus } from "lucide-react";
 import { useMemo, useRef, useState } from "react";
 import { catalogueQuery, useMetric } from "../../lib/catalogue";
-import { count } from "../../lib/format";
 import { type Range, useRange } from "../../lib/range";
 import { useMay, useSession } from "../../lib/session";
+import { t } from "../../text/campaigns";
+import { common } from "../../text/common";
 import { Button } from "../../ui/button";
 import { Card, PageHeader } from "../../ui/display";
 import { Empty, Failed, SkeletonRows } from "../../ui/feedback";
@@ -48,18 +50,21 @@ export function Campaigns() {
   const fresh = list.isSuccess && !list.isPlaceholderData && campaigns.length === 0 && view.narrowed === 0;
   return (
     <>
-      <PageHeader title="Campaigns" sub={list.isSuccess && !fresh ? told(campaigns.length, hasNextPage) : undefined}>
+      <PageHeader
+        title={t.title}
+        sub={list.isSuccess && !fresh ? (hasNextPage ? t.countMore : t.count)(campaigns.length) : undefined}
+      >
         {fresh ? null : <RangePicker />}
         <ShowCall call={{ method: "GET", path: "/v1/campaigns", query }} />
         {fresh ? null : <Export query={query} columns={columns} range={range} />}
         {may ? (
           <Button look="primary" onPress={() => set({ new: "1" })}>
             <Plus aria-hidden="true" />
-            New campaign
+            {t.newCampaign}
           </Button>
         ) : null}
       </PageHeader>
-      {may ? null : <p className="mb-3 text-xs text-muted">You can look. Editors can change campaigns.</p>}
+      {may ? null : <p className="mb-3 text-xs text-muted">{t.list.readOnly}</p>}
       {fresh ? (
         <Card>
           <FirstCampaign
@@ -100,10 +105,6 @@ export function Campaigns() {
       <CreateDialog isOpen={view.creating && may} onOpenChange={(open) => set({ new: open ? "1" : "" })} />
     </>
   );
-}
-
-function told(n: number, more: boolean): string {
-  return `${count(n)}${more ? "+" : ""} ${n === 1 && !more ? "campaign" : "campaigns"}`;
 }
 
 /** Joins campaigns with their numbers, a page at a time. A line that has not changed stays the same object, so that it is not drawn again. */
@@ -211,7 +212,7 @@ function Table({ lines, columns, view, set, range, may, complete, more, loadingM
           />
         ) : null}
         <LongTable
-          label="Campaigns"
+          label={t.title}
           className={`max-h-[calc(100dvh-13rem)] transition-opacity ${old ? "opacity-60" : ""}`}
           columns={shown}
           rows={lines}
@@ -225,14 +226,15 @@ function Table({ lines, columns, view, set, range, may, complete, more, loadingM
           more={more}
           loadingMore={loadingMore}
           empty={
-            <Empty title="No matching campaigns" action={<Button onPress={() => set(nothing)}>Clear filters</Button>}>
-              No campaign matches all filters.
+            <Empty title={t.list.noMatch} action={<Button onPress={() => set(nothing)}>{t.list.clear}</Button>}>
+              {t.list.noMatchHint}
             </Empty>
           }
         />
       </Card>
       <p className="mt-2 text-xs text-faint">
-        Time zone: {workspace.timezone}.<span className="max-md:hidden"> Use J/K to navigate, X to select.</span>
+        {common.daysIn(workspace.timezone)}
+        <span className="max-md:hidden"> {t.list.keys}</span>
       </p>
     </div>
   );
@@ -242,21 +244,21 @@ function FirstCampaign({ create, archived }: { create?: () => void; archived: ()
   return (
     <Empty
       icon={<Megaphone aria-hidden="true" />}
-      title="No campaigns yet"
+      title={t.list.empty}
       action={
         <div className="flex gap-2">
           {create ? (
             <Button look="primary" onPress={create}>
-              New campaign
+              {t.newCampaign}
             </Button>
           ) : null}
           <Button look="quiet" onPress={archived}>
-            Show archived
+            {t.list.showArchived}
           </Button>
         </div>
       }
     >
-      A campaign holds budget, schedule, audiences and creatives, and shows what its platforms report.
+      {t.list.emptyHint}
     </Empty>
   );
 }

@@ -1,6 +1,9 @@
 // Chooses some of what the workspace has.
+
 import { useState } from "react";
 import { CheckboxGroup, FieldError, Label } from "react-aria-components";
+import { t } from "../../text/campaigns";
+import { rich } from "../../text/rich";
 import { TextLink } from "../../ui/button";
 import { Status } from "../../ui/display";
 import { Skeleton } from "../../ui/feedback";
@@ -30,20 +33,23 @@ export function Pick({
     <CheckboxGroup value={value} onChange={onChange} isInvalid={!!error} isDisabled={!!fixed} validationBehavior="aria">
       <div className="flex items-baseline justify-between">
         <Label className={label}>{title}</Label>
-        {value.length > 0 ? <span className="num text-xs text-muted">{value.length} chosen</span> : null}
+        {value.length > 0 ? <span className="num text-xs text-muted">{t.list.selected(value.length)}</span> : null}
       </div>
       {nothing ? (
         <p className="text-sm text-muted">
-          There are none yet.{" "}
-          <TextLink href={`/${kind}`} className="underline">
-            Add one
-          </TextLink>
+          {rich(t.form.none_yet, {
+            add: (
+              <TextLink href={`/${kind}`} className="underline">
+                {t.form.add}
+              </TextLink>
+            ),
+          })}
         </p>
       ) : (
         <div className="rounded-md border border-line">
           {(found?.length ?? 0) > 6 || text ? (
             <div className="border-b border-line p-2">
-              <SearchField label={`Search ${title.toLowerCase()}`} value={text} onChange={setText} className="w-full" />
+              <SearchField label={t.form.search(title)} value={text} onChange={setText} className="w-full" />
             </div>
           ) : null}
           <div className="flex max-h-44 flex-col gap-0.5 overflow-y-auto p-2">
@@ -55,7 +61,7 @@ export function Pick({
                 <Status value={c.status} />
               </Checkbox>
             ))}
-            {found?.length === 0 ? <p className="text-sm text-muted">Nothing is called that.</p> : null}
+            {found?.length === 0 ? <p className="text-sm text-muted">{t.form.noMatch(text)}</p> : null}
           </div>
         </div>
       )}

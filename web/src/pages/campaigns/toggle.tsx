@@ -1,5 +1,7 @@
 // The switch that pauses and resumes a campaign, and its state.
+
 import { useState } from "react";
+import { t } from "../../text/campaigns";
 import { Status } from "../../ui/display";
 import { Switch } from "../../ui/fields";
 import type { Action } from "./act";
@@ -34,7 +36,7 @@ export function Toggle({
   return (
     <span className="flex items-center gap-2.5">
       <Switch
-        aria-label={`${c.name} runs`}
+        aria-label={t.list.running(c.name)}
         isSelected={on}
         isDisabled={!may || !can}
         onChange={() => {

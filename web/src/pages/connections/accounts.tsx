@@ -3,6 +3,8 @@ import { useState } from "react";
 import { take, v1 } from "../../api/client";
 import { day } from "../../lib/format";
 import { useMay } from "../../lib/session";
+import { common } from "../../text/common";
+import { t } from "../../text/connections";
 import { Button, TextLink } from "../../ui/button";
 import { Card } from "../../ui/display";
 import { Failed, SkeletonRows } from "../../ui/feedback";
@@ -41,18 +43,18 @@ export function Accounts({ connection: c }: { connection: Connection }) {
   });
   const turn = (a: Account, enabled: boolean) => {
     change.mutate({ external_id: a.external_id, enabled, delete_metrics: false });
-    say(`${a.name} is ${enabled ? "synced from the next sync on" : "no longer synced"}`, () =>
+    say(enabled ? t.account.on(a.name) : t.account.off(a.name), () =>
       change.mutate({ external_id: a.external_id, enabled: !enabled, delete_metrics: false }),
     );
   };
   const keepOff = (a: Account) => {
     change.mutate({ external_id: a.external_id, enabled: false, delete_metrics: false });
-    say(`${a.name} stays off. Reports do without its later days.`);
+    say(t.account.kept(a.name));
   };
   const columns: TableColumn<Account>[] = [
     {
       id: "name",
-      name: "Account",
+      name: t.account.account,
       minWidth: 180,
       cell: (a) => (
         <span className="block min-w-0">
@@ -69,30 +71,30 @@ export function Accounts({ connection: c }: { connection: Connection }) {
         </span>
       ),
     },
-    { id: "platform", name: "Platform", wide: true, cell: (a) => platformName(a.platform) },
-    { id: "currency", name: "Currency", width: 100, wide: true, cell: (a) => a.currency },
-    { id: "zone", name: "Days in", wide: true, cell: (a) => a.timezone },
+    { id: "platform", name: t.account.platform, wide: true, cell: (a) => platformName(a.platform) },
+    { id: "currency", name: common.currency, width: 100, wide: true, cell: (a) => a.currency },
+    { id: "zone", name: common.timeZone, wide: true, cell: (a) => a.timezone },
     {
       id: "complete",
-      name: "Complete through",
+      name: t.account.completeThrough,
       wide: true,
       cell: (a) => day(a.reports.find((r) => r.report === "base")?.complete_through),
     },
     {
       id: "enabled",
-      name: "Synced",
+      name: t.account.synced,
       width: 190,
       cell: (a) => (
         <span className="flex items-center gap-3">
           <Switch
-            aria-label={`Sync ${a.name}`}
+            aria-label={t.account.sync(a.name)}
             isSelected={a.enabled}
             isDisabled={!admin || c.status === "disconnected"}
             onChange={(on) => turn(a, on)}
           />
           {admin && !a.enabled && a.reports.some((r) => r.start_date) ? (
             <Button size="sm" onPress={() => setDeleting(a)}>
-              Delete numbers
+              {t.account.delete}
             </Button>
           ) : null}
         </span>
@@ -100,26 +102,18 @@ export function Accounts({ connection: c }: { connection: Connection }) {
     },
   ];
   return (
-    <Card
-      flush
-      title="Accounts"
-      sub={
-        admin
-          ? "All that the access reaches. Choose which are synced."
-          : "All that the access reaches. Admins choose which are synced."
-      }
-    >
+    <Card flush title={t.accounts} sub={admin ? t.account.sub : t.account.subOther}>
       {list.error ? (
         <Failed error={list.error} retry={() => list.refetch()} />
       ) : !list.data ? (
         <SkeletonRows rows={3} />
       ) : (
         <DataTable
-          label="Accounts"
+          label={t.accounts}
           columns={columns}
           rows={list.data}
           rowKey={(a) => `${a.platform} ${a.external_id}`}
-          empty={<p className="px-6 py-8 text-center text-sm text-muted">The access reaches no account yet.</p>}
+          empty={<p className="px-6 py-8 text-center text-sm text-muted">{t.account.empty}</p>}
         />
       )}
       {list.data ? (
@@ -128,8 +122,8 @@ export function Accounts({ connection: c }: { connection: Connection }) {
       {list.data ? <Gaps accounts={list.data} /> : null}
       <CallPlan connection={c} />
       <Confirm
-        title={`Delete the numbers of ${deleting?.name}?`}
-        action="Delete numbers"
+        title={t.account.deleteTitle(deleting?.name ?? "")}
+        action={t.account.delete}
         danger
         isOpen={deleting !== null}
         onOpenChange={() => setDeleting(null)}
@@ -138,8 +132,7 @@ export function Accounts({ connection: c }: { connection: Connection }) {
             await change.mutateAsync({ external_id: deleting.external_id, enabled: false, delete_metrics: true });
         }}
       >
-        Reports no longer have what came from this account. If you sync it again, its numbers are read again as far back
-        as the platform has them.
+        {t.account.deleteHint}
       </Confirm>
     </Card>
   );
@@ -147,8 +140,8 @@ export function Accounts({ connection: c }: { connection: Connection }) {
 
 /** Why the server has turned an account off by itself, by the codes of its gaps. */
 const offReasons: Record<string, string> = {
-  account_not_listed: "The platform no longer lists this account for the granted access.",
-  account_changed: "The currency or the time zone of this account has changed.",
+  account_not_listed: t.account.unlisted,
+  account_changed: t.account.changed,
 };
 
 /** Accounts that the server has turned off by itself. Their later days are missing until someone decides. */
@@ -170,21 +163,21 @@ function TurnedOff({
   if (off.length === 0) return null;
   return (
     <div className="border-t border-line px-6 py-4 text-sm">
-      <h3 className="font-medium">Accounts that need a decision</h3>
+      <h3 className="font-medium">{t.account.review}</h3>
       <ul className="mt-2 space-y-3">
         {off.map(({ account: a, gap }) => (
           <li key={`${a.platform} ${a.external_id}`} className="flex flex-wrap items-center justify-between gap-3">
             <span className="min-w-0 flex-1">
-              <span className="font-medium">{a.name} was turned off.</span> {offReasons[gap.code]} Reports have no final
-              numbers of it since {day(gap.start_date, true)}.
+              <span className="font-medium">{t.account.turnedOff(a.name)}</span> {offReasons[gap.code]}{" "}
+              {t.account.notFinal(day(gap.start_date, true))}
             </span>
             {admin ? (
               <span className="flex gap-2">
-                <Button size="sm" aria-label={`Sync ${a.name} again`} onPress={() => sync(a)}>
-                  Sync again
+                <Button size="sm" aria-label={t.account.syncAgainOf(a.name)} onPress={() => sync(a)}>
+                  {t.account.syncAgain}
                 </Button>
-                <Button size="sm" aria-label={`Keep ${a.name} off`} onPress={() => keepOff(a)}>
-                  Keep off
+                <Button size="sm" aria-label={t.account.keepOffOf(a.name)} onPress={() => keepOff(a)}>
+                  {t.account.keepOff}
                 </Button>
               </span>
             ) : null}
@@ -195,13 +188,8 @@ function TurnedOff({
   );
 }
 
-/** What each report is called. */
-const reportNames: Record<string, string> = {
-  base: "daily numbers",
-  geo: "numbers by country",
-  demographic: "numbers by age and gender",
-  device: "numbers by device",
-};
+/** The label of each report. */
+const reportNames: Record<string, string> = t.account.reports;
 
 /**
  * Days whose numbers are missing or not all there. Breakdowns that are older than the totals are not listed: that is so
@@ -218,22 +206,18 @@ function Gaps({ accounts }: { accounts: Account[] }) {
   if (gaps.length === 0) return null;
   return (
     <div className="border-t border-line px-6 py-4 text-sm">
-      <h3 className="font-medium">Incomplete days</h3>
+      <h3 className="font-medium">{t.account.incomplete}</h3>
       <ul className="mt-2 space-y-2">
         {gaps.slice(0, 20).map((g) => (
           <li key={`${g.account.external_id} ${g.report} ${g.start_date} ${g.code}`}>
             <span className="font-medium">
-              {g.account.name}, {reportNames[g.report] ?? g.report}, {day(g.start_date, true)} to{" "}
-              {day(g.end_date, true)}
+              {g.account.name}, {reportNames[g.report] ?? g.report}, {day(g.start_date, true)} – {day(g.end_date, true)}
             </span>
-            : {g.message}{" "}
-            <span className="text-muted">
-              {g.remediation ?? (g.missing ? "These days are read again with a later sync." : "")}
-            </span>
+            : {g.message} <span className="text-muted">{g.remediation ?? (g.missing ? t.account.retry : "")}</span>
           </li>
         ))}
       </ul>
-      {gaps.length > 20 ? <p className="mt-2 text-muted">And {gaps.length - 20} more.</p> : null}
+      {gaps.length > 20 ? <p className="mt-2 text-muted">{t.account.more(gaps.length - 20)}</p> : null}
     </div>
   );
 }

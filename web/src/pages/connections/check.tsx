@@ -1,5 +1,6 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { take, v1 } from "../../api/client";
+import { t } from "../../text/connections";
 import { Button } from "../../ui/button";
 import { Card } from "../../ui/display";
 import { Failed, Note } from "../../ui/feedback";
@@ -17,7 +18,7 @@ export function CallPlan({ connection: c }: { connection: Connection }) {
   });
   return plan.data?.map((p) => (
     <p key={p.platform} className="border-t border-line px-6 py-4 text-sm text-muted">
-      {p.quotas.some((q) => !q.fits) ? <span className="font-medium text-warn">Too many calls. </span> : null}
+      {p.quotas.some((q) => !q.fits) ? <span className="font-medium text-warn">{t.check.overQuota} </span> : null}
       {p.message}
     </p>
   ));
@@ -31,25 +32,24 @@ export function Check({ connection: c }: { connection: Connection }) {
   });
   const found = check.data?.checks.filter((x) => x.status === "failed" || x.status === "warning") ?? [];
   return (
-    <Card
-      title="Check"
-      sub="Tries access, every report of up to five accounts, writing and quotas. Nothing changes on the platform."
-    >
+    <Card title={t.check.title} sub={t.check.sub}>
       <div className="grid gap-3">
         <div>
           <Button onPress={() => check.mutate()} busy={check.isPending}>
-            Check the connection
+            {t.check.run}
           </Button>
         </div>
         {check.error ? <Failed error={check.error} /> : null}
-        {check.data?.ok ? (
-          <Note title="Everything that was tried works">{`Checks made: ${check.data.checks.length}.`}</Note>
-        ) : null}
+        {check.data?.ok ? <Note title={t.check.ok}>{t.check.made(check.data.checks.length)}</Note> : null}
         {found.map((x) => (
           <Note
             key={`${x.name} ${x.platform} ${x.account_id}`}
             tone={x.status === "failed" ? "bad" : "warn"}
-            title={`${platformName(x.platform)}${x.account_id ? ` account ${x.account_id}` : ""}: ${x.message}`}
+            title={
+              x.account_id
+                ? t.check.accountProblem(platformName(x.platform), x.account_id, x.message)
+                : t.check.problem(platformName(x.platform), x.message)
+            }
           >
             {x.remediation}
           </Note>

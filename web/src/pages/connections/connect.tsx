@@ -1,4 +1,5 @@
 // Connecting a platform: which one, then what it needs.
+
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { ChevronLeft } from "lucide-react";
@@ -7,6 +8,8 @@ import { Button as AriaButton, Form } from "react-aria-components";
 import { type Refusal, type Schemas, take, v1 } from "../../api/client";
 import { count, day, words } from "../../lib/format";
 import { useSession } from "../../lib/session";
+import { common } from "../../text/common";
+import { t } from "../../text/connections";
 import { Button } from "../../ui/button";
 import { Failed, Note, SkeletonRows } from "../../ui/feedback";
 import { RadioGroup, Switch, TextField } from "../../ui/fields";
@@ -20,7 +23,7 @@ export function Connect({ isOpen, onOpenChange }: { isOpen: boolean; onOpenChang
   const [chosen, setChosen] = useState<PlatformInfo | null>(null);
   return (
     <Dialog
-      title={chosen ? `Connect ${chosen.name}` : "Connect a platform"}
+      title={chosen ? t.connect.titleOf(chosen.name) : t.connect.title}
       side
       isOpen={isOpen}
       onOpenChange={(open) => {
@@ -51,10 +54,10 @@ export function Connect({ isOpen, onOpenChange }: { isOpen: boolean; onOpenChang
 
 /** What a platform brings, in a few words. */
 function brings(p: PlatformInfo): string {
-  if (p.auth === "none") return "Plays all platforms with made-up numbers. Needs no access.";
-  const can = p.capabilities.filter((c) => c.startsWith("read_")).map((c) => words(c.slice(5)).toLowerCase());
-  const writes = p.capabilities.includes("write_campaigns") ? "; can pause and resume campaigns" : "";
-  return `Reads ${new Intl.ListFormat("en").format(can)}${writes}.`;
+  if (p.auth === "none") return t.connect.sandbox;
+  const names: Record<string, string> = t.connect.data;
+  const data = p.capabilities.flatMap((c) => (c.startsWith("read_") ? [names[c.slice(5)] ?? words(c.slice(5))] : []));
+  return p.capabilities.includes("write_campaigns") ? t.connect.readsAndWrites(data) : t.connect.reads(data);
 }
 
 function PlatformTile({ platform: p, choose }: { platform: PlatformInfo; choose: () => void }) {
@@ -104,7 +107,7 @@ function Details({ platform: p, back, close }: { platform: PlatformInfo; back: (
       client.invalidateQueries({ queryKey: ["connections"] });
       if (goToGrant(c)) return;
       close();
-      say(`Connected ${c.name}. The last 90 days are being read.`);
+      say(t.connect.done(c.name));
       navigate({ to: "/connections/$id", params: { id: c.id } });
     },
   });
@@ -121,26 +124,31 @@ function Details({ platform: p, back, close }: { platform: PlatformInfo; back: (
       <div>
         <Button look="quiet" size="sm" className="-ml-2" onPress={back}>
           <ChevronLeft aria-hidden="true" />
-          All platforms
+          {t.connect.allPlatforms}
         </Button>
       </div>
       <p className="text-sm text-muted">
-        {brings(p)} The last 90 days come first, older ones follow in the background
-        {p.history_days ? ` (it keeps ${count(p.history_days)} days)` : ""}.
-        {p.sunset_on ? ` Its API ${p.api_version} ends on ${day(p.sunset_on, true)}.` : ""}
+        {[
+          brings(p),
+          t.connect.history,
+          p.history_days ? t.connect.keeps(count(p.history_days)) : "",
+          p.sunset_on && p.api_version ? t.connect.sunset(p.api_version, day(p.sunset_on, true)) : "",
+        ]
+          .filter(Boolean)
+          .join(" ")}
       </p>
-      <TextField label="Name" value={name} onChange={setName} error={f.name} isRequired autoFocus />
+      <TextField label={common.name} value={name} onChange={setName} error={f.name} isRequired autoFocus />
       {p.auth === "oauth" ? (
         <Access platform={p} way={way} setWay={setWay} value={credentials} onChange={setCredentials} fields={f} />
       ) : null}
       <ConfigFields names={p.config_fields} value={config} onChange={setConfig} fields={f} />
       <div className="grid gap-1.5">
         <Switch isSelected={byName} onChange={setByName}>
-          Link campaigns of the same name with every sync
+          {t.settings.linkByName}
         </Switch>
         {p.capabilities.includes("write_campaigns") ? (
           <Switch isSelected={write} onChange={setWrite}>
-            Write launch, pause and resume to the platform
+            {t.settings.write}
           </Switch>
         ) : null}
       </div>
@@ -148,9 +156,9 @@ function Details({ platform: p, back, close }: { platform: PlatformInfo; back: (
         <Note tone="bad">{refusal.message}</Note>
       ) : null}
       <Actions>
-        <Button onPress={close}>Cancel</Button>
+        <Button onPress={close}>{common.cancel}</Button>
         <Button type="submit" look="primary" busy={connect.isPending}>
-          {p.auth === "oauth" && way === "grant" ? `Go on at ${p.name}` : "Connect"}
+          {p.auth === "oauth" && way === "grant" ? t.connect.continueTo(p.name) : t.connect.submit}
         </Button>
       </Actions>
     </Form>
@@ -179,19 +187,16 @@ export function Access({
     <>
       {p.configured ? (
         <RadioGroup
-          label="Access"
+          label={t.connect.access}
           value={way}
           onChange={setWay}
           options={[
-            { id: "grant", label: "Sign in at the platform", hint: "You come back here when it is granted." },
-            { id: "tokens", label: "Tokens of your own", hint: "Sealed at once and never shown again." },
+            { id: "grant", label: t.connect.signIn, hint: t.connect.signInHint },
+            { id: "tokens", label: t.connect.tokens, hint: t.connect.tokensHint },
           ]}
         />
       ) : (
-        <Note>
-          This server has no OAuth client for {p.name}. Paste tokens of your own, or have the operator set one
-          (FANFARE_OAUTH).
-        </Note>
+        <Note>{t.connect.noClient(p.name)}</Note>
       )}
       {way === "tokens"
         ? tokens.map((n) => (
@@ -223,12 +228,12 @@ function KeyFile({
   fields: Record<string, string>;
 }) {
   const [text, setText] = useState("");
-  const wrong = text.trim() !== "" && !keyFile(text) ? "Paste the whole content of the JSON key file." : undefined;
+  const wrong = text.trim() !== "" && !keyFile(text) ? t.connect.keyFileWrong : undefined;
   const refused = Object.entries(fields).find(([name]) => name.startsWith("credentials.service_account"))?.[1];
   return (
     <TextField
-      label="Service account key"
-      hint="Or instead of tokens: the content of the JSON key file of a Google service account."
+      label={t.connect.keyFile}
+      hint={t.connect.keyFileHint}
       autoComplete="off"
       mono
       rows={4}
@@ -253,9 +258,9 @@ function keyFile(text: string): Credentials["service_account"] {
 }
 
 const hints: Record<string, string> = {
-  seed: "The same seed makes the same accounts and numbers.",
-  currency: "Of the accounts, such as EUR.",
-  timezone: "Of the accounts, such as Europe/Berlin.",
+  seed: t.connect.seedHint,
+  currency: t.connect.currencyHint,
+  timezone: t.connect.timeZoneHint,
 };
 
 function ConfigFields({
@@ -274,7 +279,7 @@ function ConfigFields({
   return names.map((n) => (
     <TextField
       key={n}
-      label={n === "timezone" ? "Time zone" : words(n)}
+      label={n === "timezone" ? common.timeZone : words(n)}
       hint={hints[n]}
       placeholder={defaults[n] ?? ""}
       inputMode={n === "seed" ? "numeric" : "text"}

@@ -1,4 +1,5 @@
 // One connection: does it work, what does it reach, what has it brought.
+
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
@@ -7,6 +8,8 @@ import { type Refusal, take, v1 } from "../../api/client";
 import { ago, count, day, instant, none, percent } from "../../lib/format";
 import { useMay } from "../../lib/session";
 import { useView } from "../../lib/view";
+import { common } from "../../text/common";
+import { t } from "../../text/connections";
 import { Button, TextLink } from "../../ui/button";
 import { Card, Facts, PageHeader, Status } from "../../ui/display";
 import { Failed, Note, SkeletonRows } from "../../ui/feedback";
@@ -16,14 +19,16 @@ import { Accounts } from "./accounts";
 import { Check } from "./check";
 import { Access } from "./connect";
 import { Entities } from "./entities";
+import { explain } from "./explain";
 import { Glyph, platformName } from "./glyph";
 import { History } from "./history";
+import { every } from "./interval";
 import { Lost } from "./lost";
 import { Progress, SyncNow } from "./progress";
 import { type Connection, connectionQuery, isOwn, platformsQuery, syncQuery, useReconnect } from "./queries";
 import { ConnectionSettings } from "./settings";
 
-const back = <TextLink href="/connections">Connections</TextLink>;
+const back = <TextLink href="/connections">{t.title}</TextLink>;
 
 export function ConnectionDetail() {
   const { id } = useParams({ strict: false }) as { id: string };
@@ -34,7 +39,7 @@ export function ConnectionDetail() {
   if (one.error) {
     return (
       <>
-        <PageHeader title="Connection" back={back} />
+        <PageHeader title={t.connection} back={back} />
         <Failed error={one.error} retry={() => one.refetch()} />
       </>
     );
@@ -43,10 +48,10 @@ export function ConnectionDetail() {
   const own = isOwn(c);
   const gone = c.status === "disconnected";
   const tabs: [string, string][] = [
-    ["", "Overview"],
-    ...(own ? [] : ([["syncs", "Syncs"]] as [string, string][])),
-    ["links", "Links"],
-    ...(admin && !gone ? ([["settings", "Settings"]] as [string, string][]) : []),
+    ["", t.tabs.overview],
+    ...(own ? [] : ([["syncs", t.tabs.syncs]] as [string, string][])),
+    ["links", t.tabs.links],
+    ...(admin && !gone ? ([["settings", t.tabs.settings]] as [string, string][]) : []),
   ];
   return (
     <>
@@ -68,7 +73,7 @@ export function ConnectionDetail() {
           selectedKey={tabs.some(([key]) => key === view("tab")) ? view("tab") || "overview" : "overview"}
           onSelectionChange={(key) => set({ tab: key === "overview" ? "" : String(key) })}
         >
-          <TabList aria-label="Parts" className="mb-4 flex overflow-x-auto border-b border-line">
+          <TabList aria-label={t.connection} className="mb-4 flex overflow-x-auto border-b border-line">
             {tabs.map(([key, name]) => (
               <Tab key={key} id={key || "overview"} className={tab}>
                 {name}
@@ -99,25 +104,21 @@ export function ConnectionDetail() {
 function Remedy({ connection: c }: { connection: Connection }) {
   const admin = useMay("admin");
   if (c.status === "disconnected") {
-    return (
-      <Note title="Disconnected">Nothing is synced any more. The numbers that came through it are still here.</Note>
-    );
+    return <Note title={t.access.disconnected}>{t.access.disconnectedHint}</Note>;
   }
   const waits = c.status === "pending" || c.status === "reauth_required";
   const reason = c.status_reason?.code === "data_lost" ? null : c.status_reason;
   if (!reason && !waits) return null;
+  const explained = reason ? explain(c, reason) : null;
   return (
     <Note
       tone={c.status === "pending" ? "warn" : "bad"}
-      title={reason?.message ?? (c.status === "pending" ? "Access is not granted yet" : "Access has ended")}
+      title={explained?.message ?? (c.status === "pending" ? t.access.pending : t.access.ended)}
       action={admin && (waits || c.status === "error") ? <Reconnect connection={c} /> : undefined}
     >
-      {reason?.remediation ??
-        (c.status === "pending"
-          ? "Grant access at the platform. It is dropped when nobody does within an hour."
-          : "Grant access anew. The connection keeps its numbers.")}
-      {reason ? <span className="text-muted"> Since {instant(reason.since)}.</span> : null}
-      {admin ? null : <span className="text-muted"> An admin can do it.</span>}
+      {explained?.fix ?? (c.status === "pending" ? t.access.pendingHint : t.access.endedHint)}
+      {reason ? <span className="text-muted"> {t.since(instant(reason.since))}</span> : null}
+      {admin ? null : <span className="text-muted"> {t.access.askAdmin}</span>}
     </Note>
   );
 }
@@ -138,10 +139,10 @@ function Reconnect({ connection: c }: { connection: Connection }) {
   return (
     <>
       <Button size="sm" busy={reconnect.isPending} isDisabled={!platform} onPress={begin}>
-        {c.status === "pending" ? "Grant access" : "Reconnect"}
+        {c.status === "pending" ? t.access.grant : t.access.reconnect}
       </Button>
       {platform ? (
-        <Dialog title={`Reconnect ${c.name}`} isOpen={open} onOpenChange={setOpen}>
+        <Dialog title={t.access.reconnectTitle(c.name)} isOpen={open} onOpenChange={setOpen}>
           <div className="grid gap-4">
             <Access
               platform={platform}
@@ -152,13 +153,13 @@ function Reconnect({ connection: c }: { connection: Connection }) {
               fields={refusal?.fields ?? {}}
             />
             <Actions>
-              <Button onPress={() => setOpen(false)}>Cancel</Button>
+              <Button onPress={() => setOpen(false)}>{common.cancel}</Button>
               <Button
                 look="primary"
                 busy={reconnect.isPending}
                 onPress={() => reconnect.mutate(credentials, { onSuccess: () => setOpen(false) })}
               >
-                Reconnect
+                {t.access.reconnect}
               </Button>
             </Actions>
           </div>
@@ -189,16 +190,12 @@ function Current({ connection: c }: { connection: Connection }) {
   return (
     <Card
       title={
-        run.data.status === "waiting"
-          ? "Waiting for the platform"
-          : run.data.status === "queued"
-            ? "Sync is queued"
-            : "Syncing"
+        run.data.status === "waiting" ? t.sync.waiting : run.data.status === "queued" ? t.sync.queued : t.sync.running
       }
       action={
         editor ? (
           <Button size="sm" busy={cancel.isPending} onPress={() => cancel.mutate(id)}>
-            Cancel
+            {t.sync.cancel}
           </Button>
         ) : undefined
       }
@@ -206,12 +203,6 @@ function Current({ connection: c }: { connection: Connection }) {
       <Progress run={run.data} />
     </Card>
   );
-}
-
-function every(minutes: number): string {
-  if (minutes % 1440 === 0) return minutes === 1440 ? "Once a day" : `Every ${minutes / 1440} days`;
-  if (minutes % 60 === 0) return minutes === 60 ? "Every hour" : `Every ${minutes / 60} hours`;
-  return `Every ${minutes} minutes`;
 }
 
 function Overview({ connection: c }: { connection: Connection }) {
@@ -222,56 +213,54 @@ function Overview({ connection: c }: { connection: Connection }) {
   const currencies = [...new Set(c.accounts.map((a) => a.currency))];
   return (
     <div className="grid gap-4 md:grid-cols-2">
-      <Card title="Numbers">
+      <Card title={t.data.title}>
         <Facts
           items={[
-            ["Data through", day(sync.data_through, true)],
-            ["Since", day(sync.backfilled_since, true)],
-            ["Days that may change", own ? none : `The last ${sync.lookback_days}`],
-            ["Currency", currencies.join(", ") || none],
-            ["Days in", zones.join(", ") || none],
+            [t.dataThrough, day(sync.data_through, true)],
+            [t.data.from, day(sync.backfilled_since, true)],
+            [t.data.mayChange, own ? none : common.lastDays(sync.lookback_days)],
+            [common.currency, currencies.join(", ") || none],
+            [common.timeZone, zones.join(", ") || none],
           ]}
         />
       </Card>
-      <Card title={own ? "How they come" : "Schedule"}>
+      <Card title={own ? t.data.source : t.data.schedule}>
         <Facts
           items={
             own
               ? [
-                  ["By", c.platform === "csv" ? "Files that are imported" : "Rows that a program sends"],
-                  ["Last time", ago(sync.last_success_at)],
+                  [t.data.method, c.platform === "csv" ? t.data.files : t.data.api],
+                  [t.data.lastUpdate, ago(sync.last_success_at)],
                 ]
               : [
-                  ["How often", sync.interval_minutes === null ? none : every(sync.interval_minutes)],
+                  [t.frequency, sync.interval_minutes === null ? none : every(sync.interval_minutes)],
                   [
-                    "Last sync",
-                    sync.last_success_at ? `${ago(sync.last_success_at)}, ${instant(sync.last_success_at)}` : "Not yet",
+                    t.lastSync,
+                    sync.last_success_at ? `${ago(sync.last_success_at)}, ${instant(sync.last_success_at)}` : t.never,
                   ],
-                  ["Rows", last.data ? `${count(last.data.totals.records_written)} with the last sync` : none],
-                  ["Next sync", sync.next_run_at ? ago(sync.next_run_at) : none],
+                  [t.rows, last.data ? t.data.rowsLast(count(last.data.totals.records_written)) : none],
+                  [t.nextSync, sync.next_run_at ? ago(sync.next_run_at) : none],
                   [
-                    "Worked",
-                    health.success_rate_7d === null
-                      ? none
-                      : `${percent(health.success_rate_7d, 0)} of the syncs in 7 days`,
+                    t.data.success,
+                    health.success_rate_7d === null ? none : t.data.successWeek(percent(health.success_rate_7d, 0)),
                   ],
                   ...(c.credentials_expire_at
-                    ? [["Access ends", instant(c.credentials_expire_at)] as [string, string]]
+                    ? [[t.access.expires, instant(c.credentials_expire_at)] as [string, string]]
                     : []),
                 ]
           }
         />
         {sync.last_error ? (
           <div className="mt-4">
-            <Note tone="warn" title="The last sync had a problem">
+            <Note tone="warn" title={t.data.lastProblem}>
               {sync.last_error.message} {sync.last_error.remediation}
             </Note>
           </div>
         ) : null}
         {c.scopes_missing.length > 0 ? (
           <div className="mt-4">
-            <Note tone="warn" title="Access is missing rights">
-              {c.scopes_missing.join(", ")}. Reconnect and grant them.
+            <Note tone="warn" title={t.access.missing}>
+              {t.access.missingHint(c.scopes_missing.join(", "))}
             </Note>
           </div>
         ) : null}

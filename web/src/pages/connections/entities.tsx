@@ -1,4 +1,5 @@
 // What the platform has, and which record of ours each is.
+
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link2, SearchX, Unlink } from "lucide-react";
 import { useState } from "react";
@@ -7,6 +8,7 @@ import { type Schemas, take, v1 } from "../../api/client";
 import { ago, words } from "../../lib/format";
 import { useMay } from "../../lib/session";
 import { useView } from "../../lib/view";
+import { t } from "../../text/connections";
 import { Button, TextLink } from "../../ui/button";
 import { Badge, Card, type Tone } from "../../ui/display";
 import { Empty, Failed, Note, SkeletonRows } from "../../ui/feedback";
@@ -60,32 +62,32 @@ export function Entities({ connection: c }: { connection: Connection }) {
   return (
     <Card
       flush
-      title="Links"
-      sub="Numbers of what is linked count for your record, past ones too."
+      title={t.links.title}
+      sub={t.links.sub}
       action={
         <div className="flex flex-wrap items-center gap-2">
           <Select
-            label="Kind"
+            label={t.links.type}
             hideLabel
             className="w-32"
             value={kind}
             onChange={(v) => set({ kind: v === "campaign" ? "" : v })}
             options={[
-              { id: "campaign", label: "Campaigns" },
-              { id: "creative", label: "Ads" },
-              { id: "audience", label: "Audiences" },
+              { id: "campaign", label: t.links.types.campaign },
+              { id: "creative", label: t.links.types.creative },
+              { id: "audience", label: t.links.types.audience },
             ]}
           />
           <Select
-            label="Linked"
+            label={t.links.linked}
             hideLabel
             className="w-32"
             value={linked}
             onChange={(v) => set({ linked: v })}
             options={[
-              { id: "", label: "All" },
-              { id: "no", label: "Not linked" },
-              { id: "yes", label: "Linked" },
+              { id: "", label: t.links.all },
+              { id: "no", label: words("not_linked") },
+              { id: "yes", label: t.links.linked },
             ]}
           />
           {admin ? <ByName connection={c} /> : null}
@@ -98,7 +100,7 @@ export function Entities({ connection: c }: { connection: Connection }) {
         <SkeletonRows />
       ) : (
         <DataTable
-          label="What the platform has"
+          label={t.links.table}
           columns={columnsOf(c, admin)}
           rows={rows}
           rowKey={(e) => `${e.kind} ${e.platform} ${e.external_id}`}
@@ -108,8 +110,8 @@ export function Entities({ connection: c }: { connection: Connection }) {
           empty={
             <Empty
               icon={<SearchX aria-hidden="true" />}
-              title={linked ? "None match" : "The last sync found none"}
-              action={linked ? <Button onPress={() => set({ linked: "" })}>Clear the filter</Button> : undefined}
+              title={linked ? t.links.noMatch : t.links.empty}
+              action={linked ? <Button onPress={() => set({ linked: "" })}>{t.clearFilter}</Button> : undefined}
             />
           }
         />
@@ -126,14 +128,12 @@ function ByName({ connection: c }: { connection: Connection }) {
     <DialogTrigger isOpen={open} onOpenChange={setOpen}>
       <Button size="md">
         <Link2 aria-hidden="true" />
-        Link by name
+        {t.links.byName}
       </Button>
-      <Popover aria-label="Link by name" placement="bottom end" className="grid w-80 gap-3 p-3">
-        <p className="text-sm text-muted">
-          Links campaigns, ads and audiences that are not linked yet and have the name of exactly one record of yours.
-        </p>
+      <Popover aria-label={t.links.byName} placement="bottom end" className="grid w-80 gap-3 p-3">
+        <p className="text-sm text-muted">{t.links.byNameHint}</p>
         {link.data?.ambiguous.length ? (
-          <Note tone="warn" title="Several records have these names">
+          <Note tone="warn" title={t.links.ambiguous}>
             {link.data.ambiguous.join(", ")}
           </Note>
         ) : null}
@@ -147,14 +147,14 @@ function ByName({ connection: c }: { connection: Connection }) {
               { match: "name" },
               {
                 onSuccess: (r) => {
-                  say(r.linked === 0 ? "Nothing new to link" : `Linked ${r.linked}`);
+                  say(r.linked === 0 ? t.links.nothing : t.links.count(r.linked));
                   if (r.ambiguous.length === 0) setOpen(false);
                 },
               },
             )
           }
         >
-          Link them
+          {t.links.submit}
         </Button>
       </Popover>
     </DialogTrigger>
@@ -169,7 +169,7 @@ function columnsOf(c: Connection, admin: boolean): TableColumn<Entity>[] {
   return [
     {
       id: "name",
-      name: "On the platform",
+      name: t.links.onPlatform,
       minWidth: 200,
       cell: (e) => (
         <span className="block min-w-0">
@@ -188,7 +188,7 @@ function columnsOf(c: Connection, admin: boolean): TableColumn<Entity>[] {
     },
     {
       id: "status",
-      name: "Its status",
+      name: t.links.platformStatus,
       wide: true,
       cell: (e) => (
         <span className="text-muted">{e.external_status ? words(e.external_status.toLowerCase()) : "–"}</span>
@@ -196,16 +196,16 @@ function columnsOf(c: Connection, admin: boolean): TableColumn<Entity>[] {
     },
     {
       id: "push",
-      name: "Written",
+      name: t.links.update,
       wide: true,
-      width: 110,
+      width: 190,
       cell: (e) =>
         e.push ? <Badge tone={pushTones[e.push]}>{words(e.push)}</Badge> : <span className="text-faint">–</span>,
     },
-    { id: "seen", name: "Seen", wide: true, width: 120, cell: (e) => ago(e.synced_at) },
+    { id: "seen", name: t.links.seen, wide: true, width: 120, cell: (e) => ago(e.synced_at) },
     {
       id: "record",
-      name: "Your record",
+      name: t.links.record,
       minWidth: 190,
       cell: (e) =>
         e.record_id ? (
@@ -258,11 +258,11 @@ function Linked({ connection: c, entity: e, admin }: { connection: Connection; e
           look="quiet"
           size="sm"
           icon
-          aria-label={`Unlink ${e.name}`}
+          aria-label={t.links.unlinkOf(e.name)}
           busy={link.isPending}
           onPress={() =>
             link.mutate(put(null), {
-              onSuccess: () => say(`Unlinked ${e.name}`, () => link.mutate(put(id))),
+              onSuccess: () => say(t.links.undone(e.name), () => link.mutate(put(id))),
             })
           }
         >
@@ -295,17 +295,17 @@ function LinkTo({ connection: c, entity: e }: { connection: Connection; entity: 
     setOpen(false);
     link.mutate(
       { links: [{ kind: e.kind, external_id: e.external_id, record_id }] },
-      { onSuccess: () => say(`Linked ${e.name}`) },
+      { onSuccess: () => say(t.links.done(e.name)) },
     );
   };
   return (
     <DialogTrigger isOpen={open} onOpenChange={setOpen}>
-      <Button size="sm" busy={link.isPending} aria-label={`Link ${e.name}`}>
-        Link…
+      <Button size="sm" busy={link.isPending} aria-label={t.links.linkOf(e.name)}>
+        {t.links.link}
       </Button>
-      <Popover aria-label={`Link ${e.name} to`} placement="bottom end" className="">
+      <Popover aria-label={t.links.linkTo(e.name)} placement="bottom end" className="">
         <PickList
-          label="Your records"
+          label={t.links.yours[e.kind]}
           single
           loading={records.isPending}
           choices={(records.data ?? []).map((r) => ({ id: r.id, label: r.name }))}

@@ -1,21 +1,9 @@
 // A plain letter for each platform; their own marks belong to them.
 import { words } from "../../lib/format";
 
-const names: Record<string, string> = {
-  google_ads: "Google Ads",
-  meta_ads: "Meta Ads",
-  tiktok_ads: "TikTok Ads",
-  linkedin_ads: "LinkedIn Ads",
-  ga4: "Google Analytics 4",
-  microsoft_ads: "Microsoft Advertising",
-  csv: "Imported files",
-  api: "Sent by API",
-  sandbox: "Sandbox",
-};
-
 const letters: Record<string, string> = { ga4: "A", microsoft_ads: "MS", csv: "CSV", api: "API" };
 
-export const platformName = (platform: string) => names[platform] ?? words(platform);
+export const platformName = words;
 
 export function Glyph({ platform, size = "size-8" }: { platform: string; size?: string }) {
   const text = letters[platform] ?? platformName(platform).charAt(0);

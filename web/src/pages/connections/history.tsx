@@ -1,24 +1,28 @@
 // The runs of a connection: how long, how much, and what went wrong.
+
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { History as HistoryIcon, SearchX } from "lucide-react";
 import { take, v1 } from "../../api/client";
 import { ago, count, day, instant, none, words } from "../../lib/format";
 import { useView } from "../../lib/view";
+import { common } from "../../text/common";
+import { t } from "../../text/connections";
+import { locale } from "../../text/language";
 import { Button } from "../../ui/button";
 import { Card, Facts, Status } from "../../ui/display";
 import { Empty, Failed, Note, SkeletonRows } from "../../ui/feedback";
 import { Select } from "../../ui/fields";
 import { Dialog } from "../../ui/overlay";
 import { DataTable, type TableColumn } from "../../ui/table";
-import { streamNames } from "./progress";
+import { stepsOf } from "./progress";
 import { type Connection, type SyncRun, syncQuery } from "./queries";
 
 const outcomes = [
-  { id: "", label: "All runs" },
-  { id: "failed", label: "Failed" },
-  { id: "partial", label: "Partial" },
-  { id: "succeeded", label: "Succeeded" },
-  { id: "canceled", label: "Canceled" },
+  { id: "", label: t.history.all },
+  { id: "failed", label: words("failed") },
+  { id: "partial", label: words("partial") },
+  { id: "succeeded", label: words("succeeded") },
+  { id: "canceled", label: words("canceled") },
 ];
 
 export function History({ connection: c }: { connection: Connection }) {
@@ -46,11 +50,11 @@ export function History({ connection: c }: { connection: Connection }) {
   return (
     <Card
       flush
-      title="Syncs"
-      sub="Kept for 90 days."
+      title={t.history.title}
+      sub={t.history.sub}
       action={
         <Select
-          label="Outcome"
+          label={t.status}
           hideLabel
           className="w-36"
           value={status}
@@ -65,7 +69,7 @@ export function History({ connection: c }: { connection: Connection }) {
         <SkeletonRows rows={4} />
       ) : (
         <DataTable
-          label="Syncs"
+          label={t.history.title}
           columns={columns}
           rows={rows}
           rowKey={(r) => r.id}
@@ -76,11 +80,11 @@ export function History({ connection: c }: { connection: Connection }) {
             status ? (
               <Empty
                 icon={<SearchX aria-hidden="true" />}
-                title="No run ended like that"
-                action={<Button onPress={() => set({ outcome: "" })}>Clear the filter</Button>}
+                title={t.history.noMatch}
+                action={<Button onPress={() => set({ outcome: "" })}>{t.clearFilter}</Button>}
               />
             ) : (
-              <Empty icon={<HistoryIcon aria-hidden="true" />} title="Nothing was synced yet" />
+              <Empty icon={<HistoryIcon aria-hidden="true" />} title={t.history.empty} />
             )
           }
         />
@@ -90,18 +94,21 @@ export function History({ connection: c }: { connection: Connection }) {
   );
 }
 
-/** A span of time such as 1.5 s or 3 min. */
+const span = (n: number, unit: string, digits = 0) =>
+  new Intl.NumberFormat(locale, { style: "unit", unit, unitDisplay: "short", maximumFractionDigits: digits }).format(n);
+
+/** A span of time such as 1.5 sec or 3 min. */
 function took(ms: number | null): string {
   if (ms === null) return none;
-  if (ms < 1000) return `${count(ms)} ms`;
+  if (ms < 1000) return span(ms, "millisecond");
   const s = ms / 1000;
-  return s < 90 ? `${s.toFixed(1)} s` : `${count(s / 60)} min`;
+  return s < 90 ? span(s, "second", 1) : span(s / 60, "minute");
 }
 
 const columns: TableColumn<SyncRun>[] = [
   {
     id: "when",
-    name: "Started",
+    name: t.history.started,
     minWidth: 140,
     cell: (r) => (
       <span className="block whitespace-nowrap" title={instant(r.started_at ?? r.created_at)}>
@@ -111,7 +118,7 @@ const columns: TableColumn<SyncRun>[] = [
   },
   {
     id: "status",
-    name: "Status",
+    name: t.status,
     minWidth: 150,
     cell: (r) => (
       <>
@@ -122,13 +129,13 @@ const columns: TableColumn<SyncRun>[] = [
   },
   {
     id: "kind",
-    name: "Kind",
+    name: t.history.type,
     wide: true,
-    cell: (r) => `${words(r.trigger)}${r.mode === "incremental" || r.mode === r.trigger ? "" : `, ${r.mode}`}`,
+    cell: (r) => `${words(r.trigger)}${r.mode === "incremental" || r.mode === r.trigger ? "" : ` · ${words(r.mode)}`}`,
   },
   {
     id: "days",
-    name: "Days",
+    name: common.days,
     wide: true,
     minWidth: 150,
     cell: (r) => (
@@ -137,26 +144,28 @@ const columns: TableColumn<SyncRun>[] = [
       </span>
     ),
   },
-  { id: "rows", name: "Rows", align: "end", width: 100, cell: (r) => count(r.totals.records_written) },
-  { id: "took", name: "Took", align: "end", width: 90, wide: true, cell: (r) => took(r.duration_ms) },
+  { id: "rows", name: t.rows, align: "end", width: 100, cell: (r) => count(r.totals.records_written) },
+  { id: "took", name: t.history.duration, align: "end", width: 90, wide: true, cell: (r) => took(r.duration_ms) },
 ];
 
 // byThemselves is what happens with errors that nobody has to do anything about.
 const byThemselves: Record<string, string> = {
-  rate: "The platform wants fewer calls. The next run goes on by itself.",
-  transient: "It is tried again by itself.",
-  internal: "It is tried again by itself. If it stays, look into the server's log.",
+  rate: t.history.rate,
+  transient: t.history.transient,
+  internal: t.history.internal,
 };
 
 function RunDialog({ id, close }: { id: string; close: () => void }) {
   const run = useQuery({ ...syncQuery(id), enabled: id !== "" });
   const r = run.data;
   return (
-    <Dialog title="Sync" side isOpen={id !== ""} onOpenChange={(open) => open || close()}>
+    <Dialog title={t.history.sync} side isOpen={id !== ""} onOpenChange={(open) => open || close()}>
       {run.error ? <Failed error={run.error} retry={() => run.refetch()} /> : r ? <Run run={r} /> : <SkeletonRows />}
     </Dialog>
   );
 }
+
+const metrics: Record<string, string> = t.review.fields;
 
 function Run({ run: r }: { run: SyncRun }) {
   return (
@@ -164,39 +173,38 @@ function Run({ run: r }: { run: SyncRun }) {
       {r.error ? (
         <Note tone="bad" title={r.error.message}>
           {r.error.remediation ?? byThemselves[r.error.class]}
-          {r.error.code ? <span className="text-muted"> The platform's code is {r.error.code}.</span> : null}
+          {r.error.code ? <span className="text-muted"> {t.history.platformCode(r.error.code)}</span> : null}
         </Note>
       ) : null}
       <Facts
         items={[
-          ["Status", <Status key="s" value={r.status} />],
-          ["Started", instant(r.started_at ?? r.created_at)],
-          ["By", `${words(r.trigger)}, ${r.requested_by.name || words(r.requested_by.type)}`],
-          ["Days", `${day(r.window.start_date, true)} – ${day(r.window.end_date, true)}`],
-          ["Took", took(r.duration_ms)],
-          ["Rows", `${count(r.totals.records_read)} read, ${count(r.totals.records_written)} written`],
-          ["Calls", `${count(r.totals.api_calls)}, waited ${count(r.totals.throttled_seconds)} s`],
-          ["Days that changed", r.restated_days.length === 0 ? "None" : count(r.restated_days.length)],
+          [t.status, <Status key="s" value={r.status} />],
+          [t.history.started, instant(r.started_at ?? r.created_at)],
+          [t.history.startedBy, `${words(r.trigger)} · ${r.requested_by.name || words(r.requested_by.type)}`],
+          [common.days, `${day(r.window.start_date, true)} – ${day(r.window.end_date, true)}`],
+          [t.history.duration, took(r.duration_ms)],
+          [t.rows, t.history.rowsReadWritten(count(r.totals.records_read), count(r.totals.records_written))],
+          [t.history.calls, t.history.callsWaited(count(r.totals.api_calls), count(r.totals.throttled_seconds))],
+          [t.history.restated, r.restated_days.length === 0 ? t.none : count(r.restated_days.length)],
           [
-            "Id",
+            t.history.id,
             <code key="id" className="font-mono text-xs">
               {r.id}
             </code>,
           ],
         ]}
       />
-      <section aria-label="Streams">
-        <h3 className="mb-2 text-sm font-medium">What was read</h3>
+      <section aria-label={t.history.streams}>
+        <h3 className="mb-2 text-sm font-medium">{t.history.streams}</h3>
         <ul className="divide-y divide-line rounded-lg border border-line">
           {r.streams.map((s) => (
             <li key={s.name} className="px-3 py-2">
               <div className="flex flex-wrap items-center justify-between gap-2">
-                <span className="text-sm">{streamNames[s.name] ?? words(s.name)}</span>
+                <span className="text-sm">{words(s.name)}</span>
                 <Status value={s.status} />
               </div>
               <p className="num mt-0.5 text-xs text-muted">
-                {count(s.slices_done)} of {count(s.slices_total)} parts, {count(s.records_written)} rows
-                {s.records_quarantined ? `, ${count(s.records_quarantined)} could not be stored` : ""}
+                {s.records_quarantined ? t.history.rejected(stepsOf(s), s.records_quarantined) : stepsOf(s)}
               </p>
               {s.error ? (
                 <p className="mt-1 text-xs text-bad">
@@ -208,12 +216,16 @@ function Run({ run: r }: { run: SyncRun }) {
         </ul>
       </section>
       {r.drift.length > 0 ? (
-        <Note tone="warn" title="The platform's totals differ from what is stored">
+        <Note tone="warn" title={t.history.drift}>
           <ul>
             {r.drift.slice(0, 8).map((d) => (
               <li key={`${d.date}${d.account_id}${d.metric}`} className="num">
-                {day(d.date)}, {words(d.metric).toLowerCase()}: {count(d.platform_total)} there, {count(d.stored_total)}{" "}
-                here
+                {t.history.driftOf(
+                  day(d.date),
+                  metrics[d.metric] ?? words(d.metric),
+                  count(d.platform_total),
+                  count(d.stored_total),
+                )}
               </li>
             ))}
           </ul>

@@ -1,9 +1,12 @@
 // How a file is read: which column is which field, and what would be stored.
+
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { type Refusal, type Schemas, take, v1 } from "../../api/client";
 import { useMetric } from "../../lib/catalogue";
 import { count, day, figure, words } from "../../lib/format";
+import { common } from "../../text/common";
+import { t } from "../../text/connections";
 import { Button } from "../../ui/button";
 import { Badge, Facts } from "../../ui/display";
 import { Note } from "../../ui/feedback";
@@ -13,43 +16,8 @@ import type { Import } from "./queries";
 
 type Field = NonNullable<Schemas["ImportField"]>;
 
-// The fields that a column may be read as, in the order of the contract.
-const fields: Field[] = [
-  "date",
-  "channel",
-  "campaign_name",
-  "campaign_id",
-  "external_campaign_id",
-  "creative_name",
-  "creative_id",
-  "external_creative_id",
-  "audience_name",
-  "audience_id",
-  "external_audience_id",
-  "account_id",
-  "country",
-  "age_range",
-  "gender",
-  "device",
-  "impressions",
-  "clicks",
-  "spend",
-  "conversions",
-  "revenue",
-  "leads",
-  "engagements",
-  "video_views",
-  "video_completions",
-  "sends",
-  "deliveries",
-  "opens",
-  "bounces",
-  "unsubscribes",
-  "complaints",
-  "reach",
-  "end_date",
-  "currency",
-];
+// The fields that a column may be read as, by their labels.
+const fields: Record<Field, string> = t.review.fields;
 
 const formats = [
   "YYYY-MM-DD",
@@ -88,14 +56,12 @@ export function CheckImport({ value: i, close }: { value: Import; close: () => v
     <div className="grid gap-5">
       <Read value={i} patch={patch.mutate} busy={patch.isPending} />
       {i.error ? <Note tone="warn">{i.error.message}</Note> : null}
-      {i.duplicate_of ? (
-        <Note>The same file was imported to this source before. Storing it again leaves no duplicates.</Note>
-      ) : null}
+      {i.duplicate_of ? <Note>{t.review.duplicate}</Note> : null}
       <Mapping value={i} patch={patch.mutate} />
       <Preview value={i} />
       {wrong > 0 && i.status === "ready" ? (
         <Checkbox isSelected={skip} onChange={setSkip}>
-          Leave out the {count(wrong)} {wrong === 1 ? "row that is" : "rows that are"} wrong
+          {t.review.skip(wrong)}
         </Checkbox>
       ) : null}
       {refusal ? (
@@ -104,14 +70,14 @@ export function CheckImport({ value: i, close }: { value: Import; close: () => v
         </Note>
       ) : null}
       <Actions>
-        <Button onPress={close}>Later</Button>
+        <Button onPress={close}>{t.review.later}</Button>
         <Button
           look="primary"
           isDisabled={i.status !== "ready" || (wrong > 0 && !skip) || i.preview.valid_count === 0}
           busy={commit.isPending}
           onPress={() => commit.mutate()}
         >
-          Store {count(i.preview.valid_count)} {i.preview.valid_count === 1 ? "row" : "rows"}
+          {t.review.submit(i.preview.valid_count)}
         </Button>
       </Actions>
     </div>
@@ -124,42 +90,42 @@ function Read({ value: i, patch, busy }: { value: Import; patch: Patch; busy: bo
   const [source, setSource] = useState(i.source);
   const format = i.detected.date_format;
   return (
-    <section aria-label="How the file is read" className="grid gap-4">
+    <section aria-label={t.review.format} className="grid gap-4">
       <Facts
         items={[
-          ["File", i.file.name],
+          [t.file, i.file.name],
           [
-            "Read as",
-            `${i.detected.template ? `${words(i.detected.template)} export, ` : ""}${i.file.format.toUpperCase()}${busy ? " …" : ""}`,
+            t.review.readAs,
+            `${i.detected.template ? t.review.exportOf(words(i.detected.template), i.file.format.toUpperCase()) : i.file.format.toUpperCase()}${busy ? " …" : ""}`,
           ],
-          ["Amounts and days", `${i.currency}, days in ${i.timezone}`],
+          [t.review.currencyAndZone, `${i.currency}, ${i.timezone}`],
         ]}
       />
       <div className="grid gap-3 sm:grid-cols-2">
         <TextField
-          label="Source"
+          label={t.source}
           value={source}
           onChange={setSource}
           onBlur={() => source.trim() && source !== i.source && patch({ source: source.trim() })}
         />
         <Select
-          label="Days are written as"
+          label={t.review.dateFormat}
           value={format ?? ""}
           onChange={(v) => v && patch({ date_format: v })}
           options={[
-            ...(format ? [] : [{ id: "", label: "Not clear: choose" }]),
+            ...(format ? [] : [{ id: "", label: t.review.chooseFormat }]),
             ...formats.map((id) => ({ id, label: id })),
           ]}
         />
         {i.file.format === "csv" ? (
           <Select
-            label="Decimal mark"
+            label={t.review.decimal}
             value={i.detected.decimal ?? ""}
             onChange={(v) => v && patch({ decimal: v })}
             options={[
-              ...(i.detected.decimal ? [] : [{ id: "", label: "None seen" }]),
-              { id: ".", label: "Point: 1,234.56" },
-              { id: ",", label: "Comma: 1.234,56" },
+              ...(i.detected.decimal ? [] : [{ id: "", label: t.review.noDecimal }]),
+              { id: ".", label: t.review.point },
+              { id: ",", label: t.review.comma },
             ]}
           />
         ) : null}
@@ -169,23 +135,25 @@ function Read({ value: i, patch, busy }: { value: Import; patch: Patch; busy: bo
 }
 
 function Mapping({ value: i, patch }: { value: Import; patch: Patch }) {
-  const info = useMetric();
-  const options = [{ id: "", label: "Not read" }, ...fields.map((id) => ({ id: id as string, label: info(id).label }))];
+  const options = [
+    { id: "", label: t.review.skipColumn },
+    ...Object.entries(fields).map(([id, label]) => ({ id, label })),
+  ];
   return (
-    <section aria-label="Columns">
-      <h3 className="mb-2 text-sm font-medium">Columns</h3>
+    <section aria-label={t.review.columns}>
+      <h3 className="mb-2 text-sm font-medium">{t.review.columns}</h3>
       <ul className="divide-y divide-line rounded-lg border border-line">
         {i.columns.map((c) => (
           <li key={c.name} className="flex items-center gap-3 px-3 py-2">
             <div className="min-w-0 grow">
               <p className="flex items-center gap-2 text-sm">
                 <span className="truncate">{c.name}</span>
-                {c.confidence === "guess" ? <Badge tone="warn">A guess</Badge> : null}
+                {c.confidence === "guess" ? <Badge tone="warn">{t.review.guess}</Badge> : null}
               </p>
               <p className="truncate text-xs text-muted">{c.sample.slice(0, 3).join(" · ")}</p>
             </div>
             <Select
-              label={`What ${c.name} is`}
+              label={t.review.fieldOf(c.name)}
               hideLabel
               className="w-44 shrink-0"
               value={c.field ?? ""}
@@ -203,27 +171,29 @@ function Preview({ value: i }: { value: Import }) {
   const info = useMetric();
   const p = i.preview;
   const totals = Object.entries(p.totals).map(
-    ([name, v]) => `${info(name).label} ${figure(v, info(name).format, i.currency)}`,
+    ([name, v]) => `${fields[name as Field] ?? info(name).label} ${figure(v, info(name).format, i.currency)}`,
   );
   return (
-    <section aria-label="What would be stored" className="grid gap-3">
-      <h3 className="text-sm font-medium">What would be stored</h3>
+    <section aria-label={t.review.preview} className="grid gap-3">
+      <h3 className="text-sm font-medium">{t.review.preview}</h3>
       <Facts
         items={[
           [
-            "Rows",
-            `${count(p.valid_count)} of ${count(p.row_count)}${p.skipped_count ? `; ${count(p.skipped_count)} lines are no rows` : ""}`,
+            t.rows,
+            p.skipped_count
+              ? t.review.validSkipped(count(p.valid_count), count(p.row_count), p.skipped_count)
+              : t.review.valid(count(p.valid_count), count(p.row_count)),
           ],
-          ["Days", p.start_date ? `${day(p.start_date, true)} – ${day(p.end_date, true)}` : "None"],
-          ["Totals", totals.join(", ") || "None"],
+          [common.days, p.start_date ? `${day(p.start_date, true)} – ${day(p.end_date, true)}` : t.none],
+          [t.review.totals, totals.join(", ") || t.none],
         ]}
       />
       {p.errors.length > 0 ? (
-        <Note tone="warn" title={`${count(p.error_count)} ${p.error_count === 1 ? "row is" : "rows are"} wrong`}>
+        <Note tone="warn" title={t.review.wrong(p.error_count)}>
           <ul className="grid gap-0.5">
             {p.errors.slice(0, 8).map((e) => (
-              <li key={`${e.line}${e.field}${e.code}`}>
-                <span className="num">Line {e.line}</span>: {e.message}
+              <li key={`${e.line}${e.field}${e.code}`} className="num">
+                {t.review.line(e.line, e.message)}
               </li>
             ))}
           </ul>

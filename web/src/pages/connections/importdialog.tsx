@@ -1,10 +1,12 @@
 // Importing a file: choose it, check how it is read, store it. The import stands
 // on the server from the first step on, so one can come back to it.
+
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { FileUp } from "lucide-react";
 import { useState } from "react";
 import { DropZone, FileTrigger, Text } from "react-aria-components";
 import { type Refusal, take, v1 } from "../../api/client";
+import { t } from "../../text/connections";
 import { Button } from "../../ui/button";
 import { Failed, Note, SkeletonRows } from "../../ui/feedback";
 import { RadioGroup, TextField } from "../../ui/fields";
@@ -31,7 +33,7 @@ export function ImportDialog({
   });
   const step = !known ? 0 : loaded.data && !["ready", "needs_mapping"].includes(loaded.data.status) ? 2 : 1;
   return (
-    <Dialog title="Import a file" side isOpen={isOpen} onOpenChange={(open) => onChange(open ? "1" : "")}>
+    <Dialog title={t.importFile} side isOpen={isOpen} onOpenChange={(open) => onChange(open ? "1" : "")}>
       {(close) => (
         <>
           <Steps at={step} />
@@ -55,7 +57,7 @@ export function ImportDialog({
 function Steps({ at }: { at: number }) {
   return (
     <ol className="mb-5 flex gap-4 text-sm">
-      {["Choose", "Check", "Stored"].map((name, i) => (
+      {t.upload.steps.map((name, i) => (
         <li
           key={name}
           aria-current={i === at ? "step" : undefined}
@@ -111,10 +113,7 @@ function ChooseFile({ onUploaded }: { onUploaded: (id: string) => void }) {
   });
   return (
     <div className="grid gap-4">
-      <p className="text-sm text-muted">
-        CSV, TSV or Parquet, at most 25 MiB and 200,000 rows. Exports of Google Ads, Meta Ads Manager, LinkedIn Campaign
-        Manager, TikTok Ads, Mailchimp and Klaviyo are known. Nothing is stored before you have seen it.
-      </p>
+      <p className="text-sm text-muted">{t.upload.hint}</p>
       <DropZone
         className="flex flex-col items-center gap-2 rounded-lg border border-dashed border-line-strong px-4 py-8 text-center outline-none data-[drop-target]:border-accent data-[drop-target]:bg-accent-soft data-[focus-visible]:ring-focus"
         onDrop={async (e) => {
@@ -124,43 +123,43 @@ function ChooseFile({ onUploaded }: { onUploaded: (id: string) => void }) {
       >
         <FileUp className="size-5 text-faint" aria-hidden="true" />
         <Text slot="label" className="text-sm">
-          {file ? file.name : "Drop a file here"}
+          {file ? file.name : t.upload.drop}
         </Text>
         <FileTrigger
           acceptedFileTypes={[".csv", ".tsv", ".txt", ".parquet"]}
           onSelect={(list) => setFile(list?.[0] ?? null)}
         >
-          <Button size="sm">{file ? "Choose another" : "Choose a file"}</Button>
+          <Button size="sm">{file ? t.upload.chooseOther : t.upload.choose}</Button>
         </FileTrigger>
       </DropZone>
       <TextField
-        label="Source"
-        hint="What the numbers belong to. Files of one source replace each other's rows. Empty for the name of the file."
-        placeholder="Newsletter tool"
+        label={t.source}
+        hint={t.upload.sourceHint}
+        placeholder={t.own.exampleSource}
         value={source}
         onChange={setSource}
         maxLength={200}
       />
       <RadioGroup
-        label="Rows that are there already"
+        label={t.upload.existing}
         value={mode}
         onChange={(v) => setMode(v as typeof mode)}
         options={[
-          { id: "upsert", label: "Replace the same rows", hint: "Rows with the same day and names; all others stay." },
+          { id: "upsert", label: t.upload.upsert, hint: t.upload.upsertHint },
           {
             id: "replace",
-            label: "Replace the days",
-            hint: "Everything that the source has for the days of the file.",
+            label: t.upload.replace,
+            hint: t.upload.replaceHint,
           },
         ]}
       />
       {upload.error ? <UploadFault error={upload.error as Refusal} /> : null}
       <Actions>
         <Button look="quiet" busy={template.isPending} onPress={() => template.mutate()}>
-          Get a template
+          {t.upload.template}
         </Button>
         <Button look="primary" isDisabled={!file} busy={upload.isPending} onPress={() => file && upload.mutate(file)}>
-          Upload and check
+          {t.upload.submit}
         </Button>
       </Actions>
     </div>

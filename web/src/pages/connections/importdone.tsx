@@ -1,5 +1,8 @@
 // What became of an import, and the way back.
-import { ago, count, day } from "../../lib/format";
+
+import { count, day, instant } from "../../lib/format";
+import { common } from "../../text/common";
+import { t } from "../../text/connections";
 import { Button, ButtonLink } from "../../ui/button";
 import { Facts } from "../../ui/display";
 import { Note } from "../../ui/feedback";
@@ -15,36 +18,31 @@ export function ImportDone({ value: i, close, again }: { value: Import; close: (
       {i.status === "failed" && i.error ? <Note tone="bad">{i.error.message}</Note> : null}
       <Facts
         items={[
-          ["Status", <ImportState key="s" value={i.status} />],
-          ["File", i.file.name],
-          ["Source", i.source],
-          ["Rows", count(i.rows_written)],
+          [t.status, <ImportState key="s" value={i.status} />],
+          [t.file, i.file.name],
+          [t.source, i.source],
+          [t.rows, count(i.rows_written)],
           [
-            "Days",
-            i.preview.start_date ? `${day(i.preview.start_date, true)} – ${day(i.preview.end_date, true)}` : "None",
+            common.days,
+            i.preview.start_date ? `${day(i.preview.start_date, true)} – ${day(i.preview.end_date, true)}` : t.none,
           ],
         ]}
       />
-      {can ? (
-        <p className="text-sm text-muted">
-          It can be taken out again {ago(i.undo_expires_at).replace(/^in /, "for ")}: what it has stored goes, and what
-          it had replaced comes back unless something newer is there.
-        </p>
-      ) : null}
+      {can ? <p className="text-sm text-muted">{t.imported.undoUntil(instant(i.undo_expires_at))}</p> : null}
       <Actions>
         {can ? (
           <Button busy={undo.isPending} onPress={() => undo.mutate(i.id)}>
-            Take it out again
+            {t.imported.undo}
           </Button>
         ) : null}
-        <Button onPress={again}>Import another</Button>
+        <Button onPress={again}>{t.imported.another}</Button>
         {i.connection_id && i.status === "committed" ? (
           <ButtonLink look="primary" href={`/connections/${i.connection_id}`} onPress={close}>
-            See the source
+            {t.imported.toConnection}
           </ButtonLink>
         ) : (
           <Button look="primary" onPress={close}>
-            Done
+            {t.imported.done}
           </Button>
         )}
       </Actions>

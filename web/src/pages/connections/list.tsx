@@ -1,10 +1,12 @@
 // Where numbers come from: what is connected, whether it works, and what to do where it does not.
+
 import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Cable, Plus, SearchX, Upload } from "lucide-react";
 import { take, v1 } from "../../api/client";
 import { ago, count, day, instant, none } from "../../lib/format";
 import { useMay } from "../../lib/session";
 import { useTyped, useView } from "../../lib/view";
+import { t } from "../../text/connections";
 import { Button } from "../../ui/button";
 import { Card, PageHeader, Status } from "../../ui/display";
 import { Empty, Failed, SkeletonRows } from "../../ui/feedback";
@@ -13,6 +15,7 @@ import { ShowCall } from "../../ui/showcall";
 import { Spinner } from "../../ui/spinner";
 import { DataTable, RowLink, type TableColumn } from "../../ui/table";
 import { Connect } from "./connect";
+import { explain } from "./explain";
 import { Glyph, platformName } from "./glyph";
 import { ImportDialog } from "./importdialog";
 import { OwnData } from "./owndata";
@@ -39,25 +42,25 @@ export function Connections() {
   const narrowed = q !== "" || all;
   return (
     <>
-      <PageHeader title="Connections" sub="Where the numbers come from.">
+      <PageHeader title={t.title} sub={t.list.sub}>
         <ShowCall call={{ method: "GET", path: "/v1/connections", query }} />
         {editor ? (
           <Button onPress={() => set({ import: "1" })}>
             <Upload aria-hidden="true" />
-            Import a file
+            {t.importFile}
           </Button>
         ) : null}
         {admin ? (
           <Button look="primary" onPress={() => set({ new: "1" })}>
             <Plus aria-hidden="true" />
-            Connect
+            {t.connect.title}
           </Button>
         ) : null}
       </PageHeader>
       <div className="mb-3 flex flex-wrap items-center gap-x-4 gap-y-2 no-print">
-        <SearchField label="Search connections" value={text} onChange={setText} className="w-64 max-sm:w-full" />
+        <SearchField label={t.list.search} value={text} onChange={setText} className="w-64 max-sm:w-full" />
         <Switch isSelected={all} onChange={(on) => set({ all: on ? "1" : "" })}>
-          Also disconnected ones
+          {t.list.showDisconnected}
         </Switch>
       </div>
       <Card flush className="mb-6">
@@ -69,7 +72,7 @@ export function Connections() {
           <Nothing connect={admin ? () => set({ new: "1" }) : undefined} />
         ) : (
           <DataTable
-            label="Connections"
+            label={t.title}
             columns={columns}
             rows={rows}
             rowKey={(c) => c.id}
@@ -79,8 +82,8 @@ export function Connections() {
             empty={
               <Empty
                 icon={<SearchX aria-hidden="true" />}
-                title="No connection matches"
-                action={<Button onPress={() => set({ q: "", all: "" })}>Clear filters</Button>}
+                title={t.list.noMatch}
+                action={<Button onPress={() => set({ q: "", all: "" })}>{t.list.clearFilters}</Button>}
               />
             }
           />
@@ -101,26 +104,30 @@ function Nothing({ connect }: { connect?: () => void }) {
   return (
     <Empty
       icon={<Cable aria-hidden="true" />}
-      title="Nothing is connected yet"
+      title={t.list.empty}
       action={
         connect ? (
           <Button look="primary" onPress={connect}>
-            Connect a platform
+            {t.connect.title}
           </Button>
         ) : undefined
       }
     >
-      {connect
-        ? "Connect an ad platform to see its numbers here. To look around first, connect the sandbox: it plays all platforms."
-        : "An admin can connect an ad platform. Files can be imported below."}
+      {connect ? t.list.emptyHint : t.list.emptyHintOther}
     </Empty>
   );
+}
+
+/** The remedy where there is one, otherwise what is wrong. */
+function whatToDo(c: Connection, reason: NonNullable<Connection["status_reason"]>): string {
+  const { message, fix } = explain(c, reason);
+  return c.data_lost_at ? message : (fix ?? message);
 }
 
 const columns: TableColumn<Connection>[] = [
   {
     id: "name",
-    name: "Connection",
+    name: t.connection,
     minWidth: 190,
     cell: (c) => (
       <span className="flex items-center gap-3 py-1">
@@ -134,62 +141,58 @@ const columns: TableColumn<Connection>[] = [
   },
   {
     id: "status",
-    name: "Status",
+    name: t.status,
     minWidth: 140,
     cell: (c) => (
       <span className="block">
         <Status value={c.status} />
-        {c.status_reason ? (
-          <span className="mt-1 block text-xs text-muted">
-            {(c.data_lost_at ? null : c.status_reason.remediation) ?? c.status_reason.message}
-          </span>
-        ) : null}
+        {c.status_reason ? <span className="mt-1 block text-xs text-muted">{whatToDo(c, c.status_reason)}</span> : null}
       </span>
     ),
   },
   {
     id: "accounts",
     width: 96,
-    name: "Accounts",
+    name: t.accounts,
     align: "end",
     wide: true,
     cell: (c) => {
       const on = c.accounts.filter((a) => a.enabled).length;
-      return on === c.accounts.length ? count(on) : `${count(on)} of ${count(c.accounts.length)}`;
+      return on === c.accounts.length ? count(on) : t.list.accountsOf(count(on), count(c.accounts.length));
     },
   },
   {
     id: "last",
     width: 120,
-    name: "Last sync",
+    name: t.lastSync,
     wide: true,
     cell: (c) =>
       c.sync.state === "idle" ? (
         <span className="whitespace-nowrap" title={instant(c.sync.last_success_at)}>
-          {c.sync.last_success_at ? ago(c.sync.last_success_at) : "Not yet"}
+          {c.sync.last_success_at ? ago(c.sync.last_success_at) : t.never}
         </span>
       ) : (
         <span className="flex items-center gap-1.5 text-info">
-          <Spinner /> Syncing
+          <Spinner /> {t.syncing}
         </span>
       ),
   },
   {
     id: "next",
     width: 120,
-    name: "Next sync",
+    name: t.nextSync,
     wide: true,
     cell: (c) => (
       <span className="whitespace-nowrap" title={instant(c.sync.next_run_at)}>
-        {c.sync.interval_minutes === null ? "When you send" : ago(c.sync.next_run_at)}
+        {c.sync.interval_minutes === null ? t.list.noSchedule : ago(c.sync.next_run_at)}
       </span>
     ),
   },
-  { id: "rows", name: "Rows", width: 100, align: "end", wide: true, cell: (c) => <LastRows id={c.sync.last_run_id} /> },
+  { id: "rows", name: t.rows, width: 100, align: "end", wide: true, cell: (c) => <LastRows id={c.sync.last_run_id} /> },
   {
     id: "through",
     width: 120,
-    name: "Data through",
+    name: t.dataThrough,
     align: "end",
     wide: true,
     cell: (c) => <span className="whitespace-nowrap">{day(c.sync.data_through)}</span>,

@@ -1,9 +1,12 @@
 // Data of one's own: files and rows that are sent, for what no platform brings.
+
 import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
 import { take, v1 } from "../../api/client";
 import { ago, count, day, instant, none } from "../../lib/format";
 import { useMay } from "../../lib/session";
 import { useView } from "../../lib/view";
+import { common } from "../../text/common";
+import { t } from "../../text/connections";
 import { Button } from "../../ui/button";
 import { Badge, Card, type Tone } from "../../ui/display";
 import { Failed, SkeletonRows } from "../../ui/feedback";
@@ -12,7 +15,9 @@ import { DataTable, type TableColumn } from "../../ui/table";
 import { say } from "../../ui/toast";
 import type { Import } from "./queries";
 
-const example = [{ date: "2026-11-01", channel: "email", campaign_name: "November letter", sends: 18250, opens: 7120 }];
+const example = [
+  { date: "2026-11-01", channel: "email", campaign_name: t.own.exampleCampaign, sends: 18250, opens: 7120 },
+];
 
 export function OwnData() {
   const [, set] = useView();
@@ -28,17 +33,17 @@ export function OwnData() {
   return (
     <Card
       flush
-      title="Data of your own"
-      sub="Numbers that no platform brings: upload files, or have a program send rows. Each source appears above once it has numbers."
+      title={t.own.title}
+      sub={t.own.sub}
       action={
         <div className="flex flex-wrap gap-2 no-print">
           <ShowCall
             size="sm"
-            call={{ method: "POST", path: "/v1/ingest/metrics", query: { source: "Newsletter tool" }, body: example }}
+            call={{ method: "POST", path: "/v1/ingest/metrics", query: { source: t.own.exampleSource }, body: example }}
           />
           {editor ? (
             <Button size="sm" onPress={() => set({ import: "1" })}>
-              Import a file
+              {t.importFile}
             </Button>
           ) : null}
         </div>
@@ -50,18 +55,14 @@ export function OwnData() {
         <SkeletonRows rows={2} />
       ) : (
         <DataTable
-          label="Imports"
+          label={t.own.imports}
           columns={columns}
           rows={rows}
           rowKey={(i) => i.id}
           onAction={editor ? (i) => set({ import: i.id }) : undefined}
           more={list.hasNextPage ? () => list.fetchNextPage() : undefined}
           loadingMore={list.isFetchingNextPage}
-          empty={
-            <p className="px-6 py-8 text-center text-sm text-muted">
-              No file was imported yet. CSV, TSV and Parquet are read; exports of the common tools are known.
-            </p>
-          }
+          empty={<p className="px-6 py-8 text-center text-sm text-muted">{t.own.empty}</p>}
         />
       )}
     </Card>
@@ -77,19 +78,10 @@ const tones: Record<Import["status"], Tone> = {
   failed: "bad",
 };
 
-const called: Record<Import["status"], string> = {
-  ready: "Waits for you",
-  needs_mapping: "Needs mapping",
-  committing: "Storing",
-  committed: "Stored",
-  undone: "Taken out",
-  failed: "Failed",
-};
-
 export function ImportState({ value }: { value: Import["status"] }) {
   return (
     <Badge tone={tones[value]} dot>
-      {called[value]}
+      {t.own.states[value]}
     </Badge>
   );
 }
@@ -97,20 +89,20 @@ export function ImportState({ value }: { value: Import["status"] }) {
 const columns: TableColumn<Import>[] = [
   {
     id: "file",
-    name: "File",
+    name: t.file,
     minWidth: 150,
     cell: (i) => <span className="block truncate font-medium">{i.file.name}</span>,
   },
-  { id: "status", name: "Status", width: 130, cell: (i) => <ImportState value={i.status} /> },
+  { id: "status", name: t.status, width: 130, cell: (i) => <ImportState value={i.status} /> },
   {
     id: "source",
-    name: "Source",
+    name: t.source,
     wide: true,
     cell: (i) => <span className="block truncate">{i.source}</span>,
   },
   {
     id: "days",
-    name: "Days",
+    name: common.days,
     width: 150,
     wide: true,
     cell: (i) => (
@@ -119,10 +111,10 @@ const columns: TableColumn<Import>[] = [
       </span>
     ),
   },
-  { id: "rows", name: "Rows", width: 90, align: "end", cell: (i) => count(i.rows_written ?? i.preview.valid_count) },
+  { id: "rows", name: t.rows, width: 90, align: "end", cell: (i) => count(i.rows_written ?? i.preview.valid_count) },
   {
     id: "when",
-    name: "Uploaded",
+    name: t.own.uploaded,
     width: 120,
     align: "end",
     wide: true,
@@ -141,7 +133,7 @@ export function useUndoImport() {
     mutationFn: async (id: string) =>
       (await take(v1.POST("/v1/imports/{id}/undo", { params: { path: { id } }, body: {} as never }))).data,
     onSuccess: (i) => {
-      say(`Took ${i.file.name} out again`);
+      say(t.own.undone(i.file.name));
       for (const key of ["imports", "connections", "analytics"]) client.invalidateQueries({ queryKey: [key] });
     },
   });

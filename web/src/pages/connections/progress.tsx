@@ -1,4 +1,5 @@
 // Starting a sync and seeing how far it is.
+
 import { ChevronDown, RefreshCw } from "lucide-react";
 import { useState } from "react";
 import { Form } from "react-aria-components";
@@ -6,6 +7,8 @@ import type { Refusal } from "../../api/client";
 import { count, day, instant, words } from "../../lib/format";
 import { addDays, today } from "../../lib/range";
 import { useMay, useSession } from "../../lib/session";
+import { common } from "../../text/common";
+import { t } from "../../text/connections";
 import { Button } from "../../ui/button";
 import { Bar } from "../../ui/display";
 import { Note } from "../../ui/feedback";
@@ -19,18 +22,14 @@ export function SyncNow({ connection: c }: { connection: Connection }) {
   const sync = useSync(c.id);
   const [backfill, setBackfill] = useState(false);
   const start = (mode: "incremental" | "full") =>
-    sync.mutate({ mode }, { onSuccess: (run) => say(run.coalesced ? "A sync is under way already" : "Sync started") });
-  const why = !editor
-    ? "Editors can start a sync."
-    : c.status === "connected" || c.status === "error"
-      ? ""
-      : "Grant access first.";
+    sync.mutate({ mode }, { onSuccess: (run) => say(run.coalesced ? t.sync.already : t.sync.started) });
+  const why = !editor ? t.sync.needsEditor : c.status === "connected" || c.status === "error" ? "" : t.sync.needsAccess;
   if (why) {
     return (
       <TooltipTrigger delay={200}>
         <Button aria-disabled className="opacity-50">
           <RefreshCw aria-hidden="true" />
-          Sync now
+          {t.sync.now}
         </Button>
         <TooltipBody>{why}</TooltipBody>
       </TooltipTrigger>
@@ -45,20 +44,15 @@ export function SyncNow({ connection: c }: { connection: Connection }) {
         onPress={() => start("incremental")}
       >
         {sync.isPending || c.sync.state !== "idle" ? null : <RefreshCw aria-hidden="true" />}
-        Sync now
+        {t.sync.now}
       </Button>
       <MenuTrigger>
-        <Button
-          look="primary"
-          icon
-          aria-label="Other ways to sync"
-          className="rounded-l-none border-l border-accent-ink/25"
-        >
+        <Button look="primary" icon aria-label={t.sync.more} className="rounded-l-none border-l border-accent-ink/25">
           <ChevronDown aria-hidden="true" />
         </Button>
-        <Menu label="Other ways to sync">
-          <MenuItem onAction={() => start("full")}>Read the last 90 days again</MenuItem>
-          <MenuItem onAction={() => setBackfill(true)}>Read older days…</MenuItem>
+        <Menu label={t.sync.more}>
+          <MenuItem onAction={() => start("full")}>{t.sync.recent}</MenuItem>
+          <MenuItem onAction={() => setBackfill(true)}>{t.sync.older}</MenuItem>
         </Menu>
       </MenuTrigger>
       <Backfill connection={c} isOpen={backfill} onOpenChange={setBackfill} />
@@ -83,7 +77,7 @@ function Backfill({
   const refusal = sync.error as Refusal | null;
   const f = refusal?.fields ?? {};
   return (
-    <Dialog title="Read older days" isOpen={isOpen} onOpenChange={onOpenChange}>
+    <Dialog title={t.sync.backfill} isOpen={isOpen} onOpenChange={onOpenChange}>
       {(close) => (
         <Form
           className="grid gap-4"
@@ -92,18 +86,16 @@ function Backfill({
             sync.mutate({ mode: "backfill", start_date: from, end_date: to }, { onSuccess: close });
           }}
         >
-          <p className="text-sm text-muted">
-            Days in the accounts' own time zones. Scheduled syncs go first, so this may take a while.
-          </p>
+          <p className="text-sm text-muted">{t.sync.backfillHint}</p>
           <div className="grid grid-cols-2 gap-3">
-            <TextField type="date" label="From" value={from} onChange={setFrom} error={f.start_date} />
-            <TextField type="date" label="To" value={to} onChange={setTo} error={f.end_date} />
+            <TextField type="date" label={t.sync.from} value={from} onChange={setFrom} error={f.start_date} />
+            <TextField type="date" label={t.sync.to} value={to} onChange={setTo} error={f.end_date} />
           </div>
           {refusal && !f.start_date && !f.end_date ? <Note tone="bad">{refusal.message}</Note> : null}
           <Actions>
-            <Button onPress={close}>Cancel</Button>
+            <Button onPress={close}>{common.cancel}</Button>
             <Button type="submit" look="primary" busy={sync.isPending}>
-              Read them
+              {t.sync.startBackfill}
             </Button>
           </Actions>
         </Form>
@@ -112,12 +104,9 @@ function Backfill({
   );
 }
 
-export const streamNames: Record<string, string> = {
-  campaigns: "Campaigns",
-  creative: "Creative",
-  audiences: "Audiences",
-  metrics_daily: "Numbers of each day",
-};
+/** How far a part of a run is: its steps and its rows. */
+export const stepsOf = (s: Pick<SyncRun["streams"][number], "slices_done" | "slices_total" | "records_written">) =>
+  t.sync.steps(count(s.slices_done), count(s.slices_total), t.sync.rows(s.records_written));
 
 /** How far a run is, stream by stream. */
 export function Progress({ run }: { run: SyncRun }) {
@@ -130,26 +119,23 @@ export function Progress({ run }: { run: SyncRun }) {
           {words(run.mode)}, {day(run.window.start_date)} – {day(run.window.end_date)}
         </span>
         <span className="num">
-          {total > 0 ? `${count(done)} of ${count(total)} parts, ` : ""}
-          {count(run.totals.records_written)} rows
+          {total > 0
+            ? stepsOf({ slices_done: done, slices_total: total, records_written: run.totals.records_written })
+            : t.sync.rows(run.totals.records_written)}
         </span>
       </div>
-      <Bar share={total > 0 ? done / total : 0} label="Progress of the sync" tone="accent" />
+      <Bar share={total > 0 ? done / total : 0} label={t.sync.progress} tone="accent" />
       {run.streams.length > 0 ? (
         <ul className="grid gap-1">
           {run.streams.map((s) => (
             <li key={s.name} className="num flex justify-between gap-4 text-xs text-muted">
-              <span>{streamNames[s.name] ?? words(s.name)}</span>
-              <span>
-                {words(s.status)}, {count(s.slices_done)} of {count(s.slices_total)}, {count(s.records_written)} rows
-              </span>
+              <span>{words(s.name)}</span>
+              <span>{t.sync.stream(words(s.status), stepsOf(s))}</span>
             </li>
           ))}
         </ul>
       ) : null}
-      {run.waiting_until ? (
-        <p className="text-xs text-warn">The platform asked for time. It goes on at {instant(run.waiting_until)}.</p>
-      ) : null}
+      {run.waiting_until ? <p className="text-xs text-warn">{t.sync.resumes(instant(run.waiting_until))}</p> : null}
     </div>
   );
 }

@@ -1,26 +1,21 @@
 // What can be changed about a connection, and how it is ended.
+
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Form } from "react-aria-components";
 import { type Refusal, type Schemas, take, v1 } from "../../api/client";
+import { common } from "../../text/common";
+import { t } from "../../text/connections";
 import { Button } from "../../ui/button";
 import { Card } from "../../ui/display";
 import { Note } from "../../ui/feedback";
 import { Checkbox, Select, Switch, TextField } from "../../ui/fields";
 import { Confirm } from "../../ui/overlay";
 import { say } from "../../ui/toast";
-import { platformName } from "./glyph";
+import { every } from "./interval";
 import { type Connection, isOwn } from "./queries";
 
-const intervals = [
-  { id: "15", label: "Every 15 minutes" },
-  { id: "30", label: "Every 30 minutes" },
-  { id: "60", label: "Every hour" },
-  { id: "180", label: "Every 3 hours" },
-  { id: "360", label: "Every 6 hours" },
-  { id: "720", label: "Every 12 hours" },
-  { id: "1440", label: "Once a day" },
-];
+const intervals = [15, 30, 60, 180, 360, 720, 1440].map((n) => ({ id: String(n), label: every(n) }));
 
 export function ConnectionSettings({ connection: c }: { connection: Connection }) {
   return (
@@ -59,7 +54,7 @@ function Change({ connection: c }: { connection: Connection }) {
       return (await take(v1.PATCH("/v1/connections/{id}", { params: { path: { id: c.id } }, body }))).data;
     },
     onSuccess: () => {
-      say("Saved");
+      say(t.settings.saved);
       client.invalidateQueries({ queryKey: ["connections"] });
     },
   });
@@ -68,7 +63,7 @@ function Change({ connection: c }: { connection: Connection }) {
   const writes = c.capabilities.includes("write_campaigns");
   const known = intervals.some((i) => i.id === interval);
   return (
-    <Card title="Settings" sub="They take effect with the next sync.">
+    <Card title={t.settings.title} sub={t.settings.sub}>
       <Form
         className="grid gap-4"
         onSubmit={(e) => {
@@ -76,20 +71,20 @@ function Change({ connection: c }: { connection: Connection }) {
           save.mutate();
         }}
       >
-        <TextField label="Name" value={name} onChange={setName} error={f.name} isRequired />
+        <TextField label={common.name} value={name} onChange={setName} error={f.name} isRequired />
         {own ? null : (
           <>
             <div className="grid gap-4 sm:grid-cols-2">
               <Select
-                label="How often"
+                label={t.frequency}
                 value={interval}
                 onChange={setInterval}
                 error={f["sync.interval_minutes"]}
-                options={known ? intervals : [{ id: interval, label: `Every ${interval} minutes` }, ...intervals]}
+                options={known ? intervals : [{ id: interval, label: every(Number(interval)) }, ...intervals]}
               />
               <TextField
-                label="Past days to read again"
-                hint="Platforms change numbers of past days."
+                label={t.settings.lookback}
+                hint={t.settings.lookbackHint}
                 inputMode="numeric"
                 value={lookback}
                 onChange={setLookback}
@@ -98,8 +93,8 @@ function Change({ connection: c }: { connection: Connection }) {
             </div>
             {choosesEvents ? (
               <TextField
-                label="Events that count as conversions"
-                hint="Names on the platform, separated by commas. Empty means the account's own choice. A change reads all days again."
+                label={t.settings.events}
+                hint={t.settings.eventsHint}
                 value={events}
                 onChange={setEvents}
                 error={f.conversion_events}
@@ -107,21 +102,19 @@ function Change({ connection: c }: { connection: Connection }) {
             ) : null}
             <div className="grid gap-1.5">
               <Switch isSelected={byName} onChange={setByName}>
-                Link what has the name of exactly one record of yours with every sync
+                {t.settings.linkByName}
               </Switch>
               <Switch isSelected={write} onChange={setWrite} isDisabled={!writes}>
-                Write launch, pause and resume of linked campaigns to the platform
+                {t.settings.write}
               </Switch>
-              {writes ? null : (
-                <p className="text-xs text-muted">The access does not allow writing. Reconnect and grant it.</p>
-              )}
+              {writes ? null : <p className="text-xs text-muted">{t.settings.noWrite}</p>}
             </div>
           </>
         )}
         {refusal && Object.keys(f).length === 0 ? <Note tone="bad">{refusal.message}</Note> : null}
         <div className="flex justify-end">
           <Button type="submit" look="primary" busy={save.isPending}>
-            Save
+            {common.save}
           </Button>
         </div>
       </Form>
@@ -134,35 +127,35 @@ function Disconnect({ connection: c }: { connection: Connection }) {
   const [open, setOpen] = useState(false);
   const [purge, setPurge] = useState(false);
   return (
-    <Card title="Disconnect" sub="Ends the access. It cannot be undone.">
+    <Card title={t.settings.disconnect} sub={t.settings.disconnectSub}>
       <Button onPress={() => setOpen(true)} className="text-bad!">
-        Disconnect…
+        {t.settings.disconnectOpen}
       </Button>
       <Confirm
-        title={`Disconnect ${c.name}?`}
-        action={purge ? "Disconnect and erase" : "Disconnect"}
+        title={t.settings.disconnectTitle(c.name)}
+        action={purge ? t.settings.disconnectErase : t.settings.disconnect}
         danger
         isOpen={open}
         onOpenChange={setOpen}
         confirm={async () => {
           await take(v1.DELETE("/v1/connections/{id}", { params: { path: { id: c.id }, query: { purge } } }));
           for (const key of ["connections", "campaigns", "analytics"]) client.invalidateQueries({ queryKey: [key] });
-          say(`Disconnected ${c.name}`);
+          say(t.settings.disconnected(c.name));
         }}
       >
-        <p className="font-medium text-ink">What stops</p>
+        <p className="font-medium text-ink">{t.settings.stops}</p>
         <ul className="mb-3 mt-1 list-disc pl-5">
-          <li>The stored credentials are erased at once, and {platformName(c.platform)} is told in the background.</li>
-          <li>Nothing is synced any more.</li>
-          <li>Campaigns on it get the issue “no connection”.</li>
+          <li>{t.settings.stopsAccess}</li>
+          <li>{t.settings.stopsSync}</li>
+          <li>{t.settings.stopsCampaigns}</li>
         </ul>
-        <p className="font-medium text-ink">What stays</p>
+        <p className="font-medium text-ink">{t.settings.stays}</p>
         <ul className="mb-4 mt-1 list-disc pl-5">
-          <li>{purge ? "The connection's record and the history of its syncs." : "All numbers that are there."}</li>
-          <li>Connecting again makes a new connection.</li>
+          <li>{purge ? t.settings.staysHistory : t.settings.staysData}</li>
+          <li>{t.settings.staysNew}</li>
         </ul>
         <Checkbox isSelected={purge} onChange={setPurge}>
-          Erase the numbers that came through it too
+          {t.settings.erase}
         </Checkbox>
       </Confirm>
     </Card>

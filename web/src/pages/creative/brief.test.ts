@@ -130,8 +130,8 @@ describe("errors", () => {
       ]),
     );
     expect(fields["fact.previous_price"]).toBe("Previous price can have up to 200 characters. It has 201.");
-    expect(fields["fact.benefits[1]"]).toBe("This is in the list already. Remove one of the two.");
-    expect(fields.landing_url).toBe("Landing page must be an https:// URL with a host, no user name and no spaces.");
+    expect(fields["fact.benefits[1]"]).toBe("This is already in the list. Remove one of the two.");
+    expect(fields.landing_url).toBe("Enter a web address that starts with https://.");
     expect(fields["fact.brand"]).toBe("Brand can have up to 100 characters. It has 101.");
     expect(summary).toBeUndefined();
     for (const m of Object.values(fields)) expect(m).not.toMatch(names);
@@ -143,18 +143,18 @@ describe("errors", () => {
       message: `Too little of the brief was understood to write an ad. Add ${field}, for example "x".`,
     });
     const { fields, summary } = wrongOf(refusal([d("brief.product"), d("brief.benefits")]));
-    expect(summary).toBe("Too little is known to write an ad. Fill in Product or Benefits.");
-    expect(fields["fact.benefits"]).toBe("Fill in Benefits, for example “folds in ten seconds”.");
+    expect(summary).toBe("That's not enough to write an ad. Fill in Product or Benefits.");
+    expect(fields["fact.benefits"]).toBe('Fill in Benefits, for example "folds in ten seconds".');
     expect(
       reasonOf({
         code: "brief_not_understood",
         message: 'Add brief.product, brief.offer, for example {"product": "x"}.',
       }),
-    ).toBe("Too little is known to write an ad. Fill in Product or Offer.");
+    ).toBe("That's not enough to write an ad. Fill in Product or Offer.");
   });
   test("of an empty form are at the product", () => {
     const { fields } = wrongOf(refusal([{ field: "prompt", code: "required", message: "prompt is required …" }]));
-    expect(fields).toEqual({ "fact.product": "Enter Product, or paste a text." });
+    expect(fields).toEqual({ "fact.product": "Enter a product, or paste text." });
   });
   test("without a field of the form are above it", () => {
     const refused = new Refusal(

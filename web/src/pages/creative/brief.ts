@@ -1,7 +1,10 @@
 // The facts of an ad as the form has them: filled by people or from a text,
 // and sent as the brief of a generation.
+
 import { type Detail, Refusal, type Schemas } from "../../api/client";
-import { words } from "../../lib/format";
+import { count, words } from "../../lib/format";
+import { t } from "../../text/creative";
+import { language } from "../../text/language";
 import type { Creative } from "./data";
 
 export type Understood = NonNullable<Schemas["Understood"]>;
@@ -40,41 +43,30 @@ type ListName = "benefits" | "proof" | "must_include";
 
 export type Facts = Record<TextName, string> & Record<ListName, string[]> & { kind: string; avoid: string };
 
-const fact = (id: TextName, label: string, example: string, rest: Partial<TextFact> = {}): TextFact => ({
-  id,
-  label,
-  example,
-  ...rest,
-});
+const fact = (id: TextName, rest: Partial<TextFact> = {}): TextFact => ({ id, ...t.fields[id], ...rest });
 
 /** The facts before the lists, in the order of the form. */
 export const firstFacts: TextFact[] = [
-  fact("product", "Product", "Lumo 8 folding bike", {
-    hint: "What you advertise. For a job ad the job, for an appeal the cause.",
-    full: true,
-  }),
-  fact("brand", "Brand", "Kava Bar"),
-  fact("audience", "Audience", "commuters"),
-  fact("offer", "Offer", "20% off all folding bikes", { hint: "A discount, a gift or a trial.", full: true }),
-  fact("price", "Price", "from £649"),
-  fact("previous_price", "Previous price", "£799"),
-  fact("deadline", "Deadline", "30 June"),
-  fact("code", "Code", "LUMO20"),
+  fact("product", { full: true }),
+  fact("brand"),
+  fact("audience"),
+  fact("offer", { full: true }),
+  fact("price"),
+  fact("previous_price"),
+  fact("deadline"),
+  fact("code"),
 ];
 
 /** The facts after the lists. */
 export const lastFacts: TextFact[] = [
-  fact("call_to_action", "Call to action", "Book a test ride"),
-  fact("contact", "Contact", "0113 496 0000", { hint: "Phone number, email or web address." }),
-  fact("place", "Place", "Leeds"),
-  fact("when", "When", "Saturday 12 July, 10 am", { hint: "Date and time of an event or a start." }),
-  fact("terms", "Terms", "while stocks last", { hint: "Conditions and small print.", rows: 2, full: true }),
+  fact("call_to_action"),
+  fact("contact"),
+  fact("place"),
+  fact("when"),
+  fact("terms", { rows: 2, full: true }),
 ];
 
-export const occasion = fact("occasion", "Occasion", "Black Friday", {
-  hint: "A named sale or holiday.",
-  full: true,
-});
+export const occasion = fact("occasion", { full: true });
 
 /** A fact that is a list of texts. */
 export interface ListFact {
@@ -87,42 +79,11 @@ export interface ListFact {
   most: number;
 }
 
-export const listFacts: ListFact[] = [
-  {
-    id: "benefits",
-    label: "Benefits",
-    one: "Benefit",
-    hint: "Reasons to choose it, a few words each.",
-    example: "folds in ten seconds",
-    most: 10,
-  },
-  {
-    id: "proof",
-    label: "Proof",
-    one: "Proof",
-    hint: "Ratings, numbers, awards, certificates.",
-    example: "4.8 stars from 2,100 reviews",
-    most: 5,
-  },
-];
+const list = (id: ListName, most: number): ListFact => ({ id, ...t.lists[id], most });
 
-export const mustInclude: ListFact = {
-  id: "must_include",
-  label: "Must include",
-  one: "Words to include",
-  hint: "Every variant has these words.",
-  example: "Made in Leeds",
-  most: 5,
-};
+export const listFacts: ListFact[] = [list("benefits", 10), list("proof", 5)];
 
-const kindNames: Record<string, string> = {
-  b2b: "Business to business",
-  kids: "Kids and family",
-  media: "Media and entertainment",
-  appeal: "Appeal or donation",
-  hiring: "Job ad",
-  auto: "Cars and vehicles",
-};
+export const mustInclude = list("must_include", 5);
 
 const kinds = [
   "product",
@@ -146,11 +107,11 @@ const kinds = [
   "kids",
   "media",
   "b2b",
-];
+] as const;
 
 export const kindOptions = [
-  { id: "none", label: "Decide from the facts" },
-  ...kinds.map((id) => ({ id, label: kindNames[id] ?? words(id) })),
+  { id: "none", label: t.briefForm.anyCategory },
+  ...kinds.map((id) => ({ id, label: t.categories[id] })),
 ];
 
 const textFacts = [...firstFacts, ...lastFacts, occasion];
@@ -180,8 +141,8 @@ const fieldOf = (type: string): TextName | ListName | undefined =>
 
 /** The label of a type of fact or of a field of the brief. */
 export const labelOf = (type: string): string => {
-  if (type === "avoid") return "Avoid";
-  if (type === "kind") return "Kind of ad";
+  if (type === "avoid") return t.briefForm.avoid;
+  if (type === "kind") return t.briefForm.category;
   return [...textFacts, ...lists].find((f) => f.id === (fieldOf(type) ?? type))?.label ?? words(type);
 };
 
@@ -239,7 +200,7 @@ export function fill(facts: Facts, u: Understood, earlier: Found[] = []): Facts 
       next[name] = name === "terms" && next.terms ? `${next.terms} ${f.text}` : f.text;
     }
   }
-  if (u.kind_confidence >= sureKind && kinds.includes(u.kind) && next.kind === "none") next.kind = u.kind;
+  if (u.kind_confidence >= sureKind && kinds.some((k) => k === u.kind) && next.kind === "none") next.kind = u.kind;
   return next;
 }
 
@@ -288,24 +249,24 @@ export function factsOf(c: Creative): Facts {
 }
 
 const otherLabels: Record<string, string> = {
-  prompt: "Text",
-  type: "Type",
-  channels: "Channels",
-  variants: "Variants",
-  aspect_ratios: "Shapes",
-  sizes: "Banner sizes",
-  campaign_id: "Campaign",
-  audience_id: "Audience of the workspace",
-  "brand.name": "Brand",
-  "brand.colors": "Colors",
-  "brand.voice": "Brand voice",
-  "brand.logo_url": "Logo",
-  negative_prompt: "Avoid",
-  tone: "Tone",
-  language: "Language",
-  call_to_action: "Button",
-  landing_url: "Landing page",
-  provider: "Model",
+  prompt: t.text,
+  type: t.type,
+  channels: t.channels,
+  variants: t.variants,
+  aspect_ratios: t.options.ratios,
+  sizes: t.options.sizes,
+  campaign_id: t.options.campaign,
+  audience_id: t.options.audience,
+  "brand.name": t.fields.brand.label,
+  "brand.colors": t.options.colors,
+  "brand.voice": t.options.voice,
+  "brand.logo_url": t.options.logo,
+  negative_prompt: t.briefForm.avoid,
+  tone: t.options.tone,
+  language: t.options.language,
+  call_to_action: t.options.button,
+  landing_url: t.landingPage,
+  provider: t.options.model,
 };
 
 /** The label of a field of the request. */
@@ -317,11 +278,11 @@ const labelAt = (path: string) => {
 const examples: Record<string, string> = Object.fromEntries([...textFacts, ...lists].map((f) => [f.id, f.example]));
 
 /** Two or more labels as one phrase. */
-export const either = (labels: string[]) => new Intl.ListFormat("en", { type: "disjunction" }).format(labels);
+export const either = (labels: string[]) => new Intl.ListFormat(language, { type: "disjunction" }).format(labels);
 
 function languageName(tag: unknown): string {
   try {
-    return new Intl.DisplayNames("en", { type: "language" }).of(String(tag)) ?? String(tag);
+    return new Intl.DisplayNames(language, { type: "language" }).of(String(tag)) ?? String(tag);
   } catch {
     return String(tag);
   }
@@ -334,17 +295,20 @@ function worded(d: Detail): string {
   const m = d.meta ?? {};
   switch (d.code) {
     case "brief_not_understood":
-      return `Fill in ${label}, for example “${examples[path.replace(/^brief\./, "")] ?? ""}”.`;
+      return t.errors.fillIn(label, examples[path.replace(/^brief\./, "")] ?? "");
     case "required":
-      return `Enter ${label}.`;
+      return t.errors.required(label);
     case "too_long":
-      return `${label} can have up to ${Number(m.maximum).toLocaleString()} characters. It has ${Number(m.actual).toLocaleString()}.`;
+      return t.errors.tooLong(label, count(Number(m.maximum)), count(Number(m.actual)));
     case "too_many_items":
-      return `${label} can have up to ${m.maximum} entries. It has ${m.actual}.`;
+      return t.errors.tooMany(label, count(Number(m.maximum)), count(Number(m.actual)));
     case "duplicate_item":
-      return "This is in the list already. Remove one of the two.";
+      return t.errors.duplicate;
+    case "invalid_format":
+      if (path === "landing_url") return t.errors.url;
+      break;
     case "language_mismatch":
-      return `The facts are in ${languageName(m.prompt_language)}, and the built-in composer does not translate. Clear Language, or choose a language model.`;
+      return t.errors.language(languageName(m.prompt_language));
   }
   return plain(d.message);
 }
@@ -374,14 +338,14 @@ export function wrongOf(error: Error | null): Wrong {
   const rest: string[] = [];
   for (const d of error.details) {
     const path = (d.field ?? "").replace(/^brief\./, "fact.").replace(/^brand\.name$/, "fact.brand");
-    if (d.field === "prompt" && d.code === "required") fields["fact.product"] = "Enter Product, or paste a text.";
+    if (d.field === "prompt" && d.code === "required") fields["fact.product"] = t.errors.nothing;
     else if (d.field && (path.startsWith("fact.") || otherLabels[path.replace(/\[\d+\].*$/, "")]))
       fields[path] = worded(d);
     else rest.push(plain(d.message));
   }
   if (error.says("brief_not_understood")) {
     const labels = error.details.map((d) => labelAt(d.field ?? ""));
-    return { fields, summary: `Too little is known to write an ad. Fill in ${either(labels)}.` };
+    return { fields, summary: t.errors.notEnough(either(labels)) };
   }
   if (rest.length > 0) return { fields, summary: rest.join(" ") };
   return Object.keys(fields).length > 0 ? { fields } : { fields, summary: plain(error.message) };
@@ -391,5 +355,5 @@ export function wrongOf(error: Error | null): Wrong {
 export function reasonOf(e: { code: string; message: string }): string {
   if (e.code !== "brief_not_understood") return plain(e.message);
   const names = [...e.message.matchAll(/brief\.([a-z_]+)/g)].map((m) => labelOf(m[1] as string));
-  return `Too little is known to write an ad. Fill in ${either(names)}.`;
+  return t.errors.notEnough(either(names));
 }

@@ -1,7 +1,10 @@
 // The form for the facts of an ad, and the text that can fill it.
+
 import { useMutation } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { take, v1 } from "../../api/client";
+import { t } from "../../text/creative";
+import { rich } from "../../text/rich";
 import { Button } from "../../ui/button";
 import { Badge } from "../../ui/display";
 import { Note } from "../../ui/feedback";
@@ -27,6 +30,8 @@ import {
 } from "./brief";
 import { Lines } from "./lines";
 import { More } from "./more";
+
+const b = t.briefForm;
 
 /** What was read from a text. */
 export interface Reading {
@@ -58,8 +63,8 @@ export function Paste({ text, setText, read, reading }: PasteProps) {
   return (
     <div className="grid gap-2">
       <TextField
-        label="Paste a text"
-        hint="A page of your website, a brief or notes. It fills in the form below. Only the form is used for the ad."
+        label={b.paste}
+        hint={b.pasteHint}
         rows={4}
         value={text}
         onChange={setText}
@@ -67,7 +72,7 @@ export function Paste({ text, setText, read, reading }: PasteProps) {
       />
       <div>
         <Button size="sm" isDisabled={!text.trim()} busy={read.isPending} onPress={() => read.mutate(text)}>
-          Fill in the form
+          {b.fill}
         </Button>
       </div>
       <div aria-live="polite">{reading ? <Outcome reading={reading} /> : null}</div>
@@ -80,15 +85,17 @@ function Outcome({ reading: { understood: u } }: { reading: Reading }) {
   const facts = shownFacts(u);
   const unsure = facts.filter(isUnsure).length;
   const missing = [...new Set(u.missing.map(labelOf))];
-  if (facts.length === 0) return <Note tone="warn">No facts were found in the text. Fill in the form.</Note>;
+  if (facts.length === 0) return <Note tone="warn">{b.nothing}</Note>;
   return (
     <Note tone={unsure > 0 ? "warn" : "info"}>
-      {facts.length} {facts.length === 1 ? "fact was" : "facts were"} found.
-      {unsure > 0 ? ` Please check ${unsure === 1 ? "the one" : `the ${unsure}`} marked below.` : ""}
-      {missing.length > 0 ? ` These would help most: ${missing.join(", ")}.` : ""}
-      {u.ignored_lines > 0
-        ? ` ${u.ignored_lines} ${u.ignored_lines === 1 ? "line" : "lines"} that ads do not use were left out, such as navigation, legal text or reviews.`
-        : ""}
+      {[
+        b.found(facts.length),
+        unsure > 0 ? b.check(unsure) : "",
+        missing.length > 0 ? b.missing(missing.join(", ")) : "",
+        u.ignored_lines > 0 ? b.ignored(u.ignored_lines) : "",
+      ]
+        .filter(Boolean)
+        .join(" ")}
     </Note>
   );
 }
@@ -100,12 +107,14 @@ export function Source({ text, found }: { text: string; found: Found }) {
     <span className="wrap-anywhere">
       {isUnsure(found) ? (
         <>
-          <Badge tone="warn">Please check</Badge>{" "}
+          <Badge tone="warn">{b.unsure}</Badge>{" "}
         </>
       ) : null}
-      From the text: “{before}
-      <mark className="bg-accent-soft font-medium text-accent-text">{found.text}</mark>
-      {after}”
+      {rich(b.source, {
+        before,
+        found: <mark className="bg-accent-soft font-medium text-accent-text">{found.text}</mark>,
+        after,
+      })}
     </span>
   );
 }
@@ -136,14 +145,14 @@ export function FactFields({ facts, set, wrong, reading }: FormProps) {
         ))}
       </div>
       <Select
-        label="Kind of ad"
+        label={b.category}
         value={facts.kind}
         onChange={(kind) => set({ kind })}
         options={kindOptions}
         error={wrong["fact.kind"]}
       />
       <More
-        title="More about the text"
+        title={b.more}
         isNeeded={
           Boolean(facts.occasion || facts.avoid) ||
           facts.must_include.length > 0 ||
@@ -156,8 +165,8 @@ export function FactFields({ facts, set, wrong, reading }: FormProps) {
         </div>
         <TextField
           className="sm:col-span-2"
-          label="Avoid"
-          hint="Words that must not appear, separated by commas."
+          label={b.avoid}
+          hint={b.avoidHint}
           value={facts.avoid}
           onChange={(avoid) => set({ avoid })}
           error={itemError(wrong, "fact.avoid")}
@@ -200,7 +209,7 @@ function Several({ fact: f, facts, set, wrong, reading }: FormProps & { fact: Li
     <fieldset className="grid gap-1" aria-describedby={`${id}-hint`}>
       <legend className="text-sm font-medium">{f.label}</legend>
       <p id={`${id}-hint`} className={`mb-1 text-xs ${whole ? "text-bad" : "text-muted"}`}>
-        {whole ?? `${f.hint} For example “${f.example}”.`}
+        {whole ?? b.listHint(f.hint, f.example)}
       </p>
       <Lines one={f.one} values={values} most={f.most} set={(list) => set({ [f.id]: list })}>
         {(text, i, label, autoFocus) => (

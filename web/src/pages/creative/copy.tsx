@@ -1,10 +1,11 @@
 // The copy of one channel: its lines with the room they take, and what the
 // check says about them.
+
 import { CircleAlert, RefreshCw, TriangleAlert } from "lucide-react";
-import { words } from "../../lib/format";
+import { t } from "../../text/creative";
 import { Button } from "../../ui/button";
 import type { Copy, Finding, Variant } from "./data";
-import { isList, type Limit, length, limitsOf, texts } from "./limits";
+import { isList, type Limit, length, limitsOf, lineNames, texts } from "./limits";
 
 /** How much of its room a text takes; over it is said in words too. */
 export function Counter({ text, limit }: { text: string; limit: Limit }) {
@@ -15,7 +16,7 @@ export function Counter({ text, limit }: { text: string; limit: Limit }) {
     <span
       className={`num text-xs whitespace-nowrap ${over ? "font-medium text-bad" : cut ? "text-warn" : "text-faint"}`}
     >
-      {over || cut ? <span className="sr-only">{over ? "too long: " : "may be cut: "}</span> : null}
+      {over || cut ? <span className="sr-only">{over ? t.over : t.cut} </span> : null}
       {n}/{cut || limit.soft === 0 ? limit.hard : limit.soft}
     </span>
   );
@@ -35,7 +36,7 @@ export function Findings({ list }: { list: Finding[] }) {
           >
             <Icon className="mt-0.5 size-3 shrink-0" aria-hidden="true" />
             <span>
-              <span className="sr-only">{f.severity === "block" ? "Blocks: " : "Warning: "}</span>
+              <span className="sr-only">{f.severity === "block" ? t.blocking : t.warning} </span>
               {f.message}
             </span>
           </li>
@@ -97,7 +98,7 @@ export function CopyLines({
         .filter(({ lines }) => lines.length > 0)
         .map(({ limit, lines }) => (
           <div key={limit.field} className="contents">
-            <dt className="text-muted max-sm:-mb-3">{words(limit.field)}</dt>
+            <dt className="text-muted max-sm:-mb-3">{lineNames(limit.field).label}</dt>
             <dd className={`grid min-w-0 items-start gap-x-8 gap-y-1.5 ${limit.hard <= 40 ? "sm:grid-cols-2" : ""}`}>
               {lines.map((text, i) => {
                 const found = foundIn(policy, channel, limit.field, i);
@@ -115,7 +116,11 @@ export function CopyLines({
                             size="sm"
                             look="quiet"
                             isDisabled={isBusy}
-                            aria-label={`Regenerate ${words(limit.field).toLowerCase().replace(/s$/, "")}${isList(limit.field) ? ` ${i + 1}` : ""}`}
+                            aria-label={t.regenerate(
+                              isList(limit.field)
+                                ? t.item(lineNames(limit.field).one, i + 1)
+                                : lineNames(limit.field).one,
+                            )}
                             onPress={() =>
                               regenerate(
                                 `content.by_channel.${channel}.${limit.field}${isList(limit.field) ? `[${i}]` : ""}`,

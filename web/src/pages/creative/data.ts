@@ -1,4 +1,5 @@
 // Creatives as the pages read and change them.
+
 import {
   infiniteQueryOptions,
   keepPreviousData,
@@ -8,6 +9,7 @@ import {
 } from "@tanstack/react-query";
 import { type Schemas, take, v1 } from "../../api/client";
 import { words } from "../../lib/format";
+import { t } from "../../text/creative";
 import type { Option } from "../../ui/fields";
 import { say } from "../../ui/toast";
 
@@ -34,10 +36,8 @@ export const channels: Channel[] = [
   "other",
 ];
 
-const odd: Record<string, string> = { email: "E-mail", sms: "SMS", html: "HTML" };
-
 /** A channel or a type in words. */
-export const named = (v: string) => odd[v] ?? words(v);
+export const named = (v: string) => words(v);
 
 export const options = (ids: readonly string[]): Option[] => ids.map((id) => ({ id, label: named(id) }));
 
@@ -63,7 +63,7 @@ const actions = [
 ];
 
 /** What a reader can be asked to do; the first is to leave it open. */
-export const callOptions: Option[] = [{ id: "none", label: "None" }, ...options(actions)];
+export const callOptions: Option[] = [{ id: "none", label: t.none }, ...options(actions)];
 
 export const callOf = (id: string) => (id === "none" ? null : (id as Content["call_to_action"]));
 
@@ -237,7 +237,7 @@ export function useArchive() {
     mutationFn: async (id: string) => (await take(v1.DELETE("/v1/creative/{id}", { params: { path: { id } } }))).data,
     onSuccess: (c) => {
       keep(c);
-      say("Archived.", () => restore.mutate(c.id));
+      say(t.archived, () => restore.mutate(c.id));
     },
   });
 }

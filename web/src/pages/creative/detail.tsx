@@ -3,9 +3,9 @@ import { useParams } from "@tanstack/react-router";
 import { Archive, ArchiveRestore, ChevronLeft, ChevronRight, Pencil } from "lucide-react";
 import { useState } from "react";
 import { Tab, TabList, TabPanel, Tabs } from "react-aria-components";
-import { count } from "../../lib/format";
 import { useMay } from "../../lib/session";
 import { useView } from "../../lib/view";
+import { t } from "../../text/creative";
 import { Button, TextLink } from "../../ui/button";
 import { Badge, Card, PageHeader, Status } from "../../ui/display";
 import { Empty, Failed, Note, SkeletonRows } from "../../ui/feedback";
@@ -28,7 +28,7 @@ import { Performance } from "./performance";
 import { Progress } from "./progress";
 import { Variants } from "./variants";
 
-const back = <TextLink href="/creative">Creative</TextLink>;
+const back = <TextLink href="/creative">{t.title}</TextLink>;
 
 export function CreativeDetail() {
   const { id = "" } = useParams({ strict: false });
@@ -36,7 +36,7 @@ export function CreativeDetail() {
   if (error) {
     return (
       <>
-        <PageHeader title="Creative" back={back} />
+        <PageHeader title={t.title} back={back} />
         <Failed error={error} retry={refetch} />
       </>
     );
@@ -64,9 +64,7 @@ function Loaded({ creative: c }: { creative: Creative }) {
       <Head creative={c} />
       <div className="grid items-start gap-5 lg:grid-cols-[minmax(0,1fr)_20rem]">
         <div className="grid min-w-0 gap-5">
-          {c.status === "archived" ? (
-            <Note>Archived. Campaigns do not show it; restore it to use it again.</Note>
-          ) : null}
+          {c.status === "archived" ? <Note>{t.detail.archived}</Note> : null}
           <Progress creative={c} />
           {working ? null : (
             <>
@@ -117,19 +115,19 @@ function Head({ creative: c }: { creative: Creative }) {
       {may && c.status === "archived" ? (
         <Button onPress={() => restore.mutate(c.id)} busy={restore.isPending}>
           <ArchiveRestore aria-hidden="true" />
-          Restore
+          {t.restore}
         </Button>
       ) : null}
       {may && c.status !== "archived" && c.status !== "generating" ? (
         <Button onPress={() => archive.mutate(c.id)} busy={archive.isPending}>
           <Archive aria-hidden="true" />
-          Archive
+          {t.archive}
         </Button>
       ) : null}
       {editable ? (
         <Button look="primary" onPress={() => set({ edit: "1" })}>
           <Pencil aria-hidden="true" />
-          Edit
+          {t.edit}
         </Button>
       ) : null}
       <Edit creative={c} isOpen={editable && view("edit") === "1"} onOpenChange={(o) => set({ edit: o ? "1" : "" })} />
@@ -160,15 +158,13 @@ function Preview({
   const turns = Math.max(copy?.headlines.length ?? 0, copy?.descriptions.length ?? 0, 1);
   return (
     <Card
-      title="Preview"
+      title={t.detail.preview}
       sub={variant && !variant.is_primary ? variant.name : undefined}
       action={
         policy.status === "pass" ? (
-          <Badge tone="good">Policy check passed</Badge>
+          <Badge tone="good">{t.detail.policyPassed}</Badge>
         ) : (
-          <Badge tone={policy.status === "block" ? "bad" : "warn"}>
-            {count(policy.findings.length)} policy {policy.findings.length === 1 ? "finding" : "findings"}
-          </Badge>
+          <Badge tone={policy.status === "block" ? "bad" : "warn"}>{t.issues(policy.findings.length)}</Badge>
         )
       }
     >
@@ -179,7 +175,7 @@ function Preview({
           setChannel(String(k));
         }}
       >
-        <TabList aria-label="Channel" className="-mx-4 flex overflow-x-auto border-b border-line px-4">
+        <TabList aria-label={t.channel} className="-mx-4 flex overflow-x-auto border-b border-line px-4">
           {channels.map((x) => (
             <Tab key={x} id={x} className={tab}>
               {named(x)}
@@ -204,7 +200,7 @@ function Preview({
                 }
               />
             ) : (
-              <Empty title="No copy of its own on this channel">The text of the creative is shown as it is.</Empty>
+              <Empty title={t.detail.noCopy}>{t.detail.noCopyHint}</Empty>
             )}
           </div>
         </TabPanel>
@@ -217,13 +213,19 @@ function Preview({
 function Turns({ turn, turns, set }: { turn: number; turns: number; set: (n: number) => void }) {
   return (
     <div className="mt-3 flex items-center justify-center gap-2 no-print">
-      <Button icon size="sm" look="quiet" aria-label="Previous lines" onPress={() => set((turn + turns - 1) % turns)}>
+      <Button
+        icon
+        size="sm"
+        look="quiet"
+        aria-label={t.detail.previous}
+        onPress={() => set((turn + turns - 1) % turns)}
+      >
         <ChevronLeft aria-hidden="true" />
       </Button>
       <span className="num text-xs text-muted" aria-live="polite">
-        Lines {turn + 1} of {turns}
+        {t.detail.combination(turn + 1, turns)}
       </span>
-      <Button icon size="sm" look="quiet" aria-label="Next lines" onPress={() => set((turn + 1) % turns)}>
+      <Button icon size="sm" look="quiet" aria-label={t.detail.next} onPress={() => set((turn + 1) % turns)}>
         <ChevronRight aria-hidden="true" />
       </Button>
     </div>

@@ -1,8 +1,11 @@
 // Changing a creative: its name, where it fits and the copy of each channel.
+
 import { type ReactNode, useState } from "react";
 import { Form, Tab, TabList, TabPanel, Tabs } from "react-aria-components";
-import { Refusal } from "../../api/client";
-import { words } from "../../lib/format";
+import { type Detail, Refusal } from "../../api/client";
+import { count, words } from "../../lib/format";
+import { common } from "../../text/common";
+import { t } from "../../text/creative";
 import { Button } from "../../ui/button";
 import { Note } from "../../ui/feedback";
 import { Select, TextField } from "../../ui/fields";
@@ -25,7 +28,7 @@ import {
   useVariantPatch,
   type Variant,
 } from "./data";
-import { isList, type Limit, limitsOf, texts } from "./limits";
+import { isList, type Limit, limitsOf, lineNames, texts } from "./limits";
 import { Lines } from "./lines";
 
 type ByChannel = Record<string, Partial<Copy>>;
@@ -43,7 +46,7 @@ export function Edit({
   onOpenChange: (open: boolean) => void;
 }) {
   return (
-    <Dialog side title={variant ? "Edit variant" : "Edit creative"} isOpen={isOpen} onOpenChange={onOpenChange}>
+    <Dialog side title={variant ? t.editor.variantTitle : t.editor.title} isOpen={isOpen} onOpenChange={onOpenChange}>
       {(close) => <EditForm creative={creative} variant={variant} close={close} />}
     </Dialog>
   );
@@ -63,6 +66,36 @@ function copyPatch(was: ByChannel, now: ByChannel): ByChannel | undefined {
   return Object.keys(changed).length > 0 ? changed : undefined;
 }
 
+/** What is wrong with a field, in the words of the form. */
+function worded(d: Detail, field: string, name: string): string {
+  const line: { label: string; one: string } | undefined = lineNames(name as keyof Copy);
+  const label = (field.includes("by_channel") ? line?.one : labels[name]) ?? words(name);
+  const { minimum, maximum, actual } = d.meta ?? {};
+  switch (d.code) {
+    case "required":
+      return Number(minimum) > 1 && line
+        ? t.errors.tooFew(line.label, count(Number(minimum)))
+        : t.errors.required(label);
+    case "too_many_items":
+      return t.errors.tooMany(line?.label ?? label, count(Number(maximum)), count(Number(actual)));
+    case "too_long":
+      return t.errors.tooLong(label, count(Number(maximum)), count(Number(actual)));
+    case "invalid_format":
+      return name === "landing_url" ? t.errors.url : d.message.replaceAll(field, label);
+  }
+  return d.message.replaceAll(field, label);
+}
+
+const labels: Record<string, string> = {
+  name: t.name,
+  channels: t.channels,
+  tags: t.tags,
+  headline: t.headline,
+  body: t.text,
+  call_to_action: t.callToAction,
+  landing_url: t.landingPage,
+};
+
 /** Messages by field, with the words of the form instead of API names. */
 function errorsOf(error: Error | null): Record<string, string> {
   if (!(error instanceof Refusal)) return {};
@@ -75,7 +108,7 @@ function errorsOf(error: Error | null): Record<string, string> {
         // The policy check names the field and the place in it.
         const place =
           d.code === "policy_blocked" && isList(name as keyof Copy) ? `${field}[${d.meta?.index ?? 0}]` : field;
-        return [place, d.message.replaceAll(field, words(name))];
+        return [place, worded(d, field, name)];
       }),
   );
 }
@@ -100,7 +133,7 @@ function EditForm({ creative: c, variant, close }: { creative: Creative; variant
   const save = () => {
     const tags = v.tags
       .split(",")
-      .map((t) => t.trim())
+      .map((tag) => tag.trim())
       .filter(Boolean);
     const content: Patch["content"] = {
       ...(v.headline !== (was.headline ?? "") ? { headline: v.headline || null } : {}),
@@ -110,7 +143,7 @@ function EditForm({ creative: c, variant, close }: { creative: Creative; variant
       by_channel: copyPatch(was.by_channel, copy),
     };
     const onSuccess = () => {
-      say("Saved.");
+      say(t.saved);
       close();
     };
     if (variant) one.mutate({ name: v.name, content }, { onSuccess });
@@ -125,13 +158,11 @@ function EditForm({ creative: c, variant, close }: { creative: Creative; variant
         save();
       }}
     >
-      {patch.error ? (
-        <Note tone="bad">{Object.keys(f).length > 0 ? "Correct the marked fields." : patch.error.message}</Note>
-      ) : null}
-      <TextField label="Name" value={v.name} onChange={(name) => set({ name })} error={f.name} isRequired />
+      {patch.error ? <Note tone="bad">{Object.keys(f).length > 0 ? t.errors.marked : patch.error.message}</Note> : null}
+      <TextField label={t.name} value={v.name} onChange={(name) => set({ name })} error={f.name} isRequired />
       {variant ? null : (
         <Choices
-          label="Channels"
+          label={t.channels}
           options={options(channels)}
           value={v.channels}
           onChange={(list) => set({ channels: list })}
@@ -140,7 +171,7 @@ function EditForm({ creative: c, variant, close }: { creative: Creative; variant
       )}
       {shown.length > 0 ? (
         <Tabs>
-          <TabList aria-label="Channel" className="mb-3 flex overflow-x-auto border-b border-line">
+          <TabList aria-label={t.channel} className="mb-3 flex overflow-x-auto border-b border-line">
             {shown.map((ch) => (
               <Tab key={ch} id={ch} className={tab}>
                 {named(ch)}
@@ -170,24 +201,30 @@ function EditForm({ creative: c, variant, close }: { creative: Creative; variant
         </Tabs>
       ) : null}
       <fieldset className="grid gap-4 border-t border-line pt-4">
-        <legend className="sr-only">Everywhere</legend>
+        <legend className="sr-only">{t.editor.general}</legend>
         <TextField
-          label="Headline"
-          hint="Where a channel has no copy of its own"
+          label={t.headline}
+          hint={t.editor.headlineHint}
           value={v.headline}
           onChange={(headline) => set({ headline })}
           error={f["content.headline"]}
         />
-        <TextField label="Text" rows={3} value={v.body} onChange={(body) => set({ body })} error={f["content.body"]} />
+        <TextField
+          label={t.text}
+          rows={3}
+          value={v.body}
+          onChange={(body) => set({ body })}
+          error={f["content.body"]}
+        />
         <div className="grid gap-4 sm:grid-cols-2">
           <Select
-            label="Call to action"
+            label={t.callToAction}
             value={v.call}
             onChange={(call) => set({ call: call as "none" })}
             options={callOptions}
           />
           <TextField
-            label="Landing page"
+            label={t.landingPage}
             placeholder="https://"
             value={v.landing}
             onChange={(landing) => set({ landing })}
@@ -196,8 +233,8 @@ function EditForm({ creative: c, variant, close }: { creative: Creative; variant
         </div>
         {variant ? null : (
           <TextField
-            label="Tags"
-            hint="Separated by commas"
+            label={t.tags}
+            hint={t.editor.tagsHint}
             value={v.tags}
             onChange={(tags) => set({ tags })}
             error={Object.entries(f).find(([k]) => k.startsWith("tags"))?.[1]}
@@ -205,9 +242,9 @@ function EditForm({ creative: c, variant, close }: { creative: Creative; variant
         )}
       </fieldset>
       <Actions>
-        <Button onPress={close}>Cancel</Button>
+        <Button onPress={close}>{common.cancel}</Button>
         <Button type="submit" look="primary" busy={patch.isPending}>
-          Save
+          {common.save}
         </Button>
       </Actions>
     </Form>
@@ -225,7 +262,7 @@ interface CopyFieldProps {
 }
 
 function CopyField({ of: c, channel, limit, value, errors, set }: CopyFieldProps) {
-  const name = words(limit.field);
+  const name = lineNames(limit.field);
   const list = isList(limit.field);
   const path = `content.by_channel.${channel}.${limit.field}`;
   const saved = texts(c.content.by_channel[channel], limit.field);
@@ -247,9 +284,9 @@ function CopyField({ of: c, channel, limit, value, errors, set }: CopyFieldProps
       error={errors[list ? `${path}[${i}]` : path] ?? (i === 0 ? errors[path] : undefined)}
     />
   );
-  if (!list) return field(value[0] ?? "", 0, name);
+  if (!list) return field(value[0] ?? "", 0, name.one);
   return (
-    <Lines one={name.replace(/s$/, "")} values={value} most={limit.most} set={set}>
+    <Lines one={name.one} values={value} most={limit.most} set={set}>
       {(text, i, label) => field(text, i, label)}
     </Lines>
   );

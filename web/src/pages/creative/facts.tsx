@@ -1,12 +1,15 @@
 // What stands beside a creative: who has approved it, where it comes from and
 // which campaigns show it.
+
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Form } from "react-aria-components";
 import { take, v1 } from "../../api/client";
-import { count, instant, money } from "../../lib/format";
+import { count, instant, money, words } from "../../lib/format";
 import { useMay } from "../../lib/session";
 import { useView } from "../../lib/view";
+import { common } from "../../text/common";
+import { t } from "../../text/creative";
 import { Button, TextLink } from "../../ui/button";
 import { Badge, Card, Facts, Status } from "../../ui/display";
 import { Failed, Note, Skeleton } from "../../ui/feedback";
@@ -18,42 +21,36 @@ import { Generate } from "./generate";
 import { FallbackNote } from "./progress";
 import { FactList } from "./understood";
 
-const said: Record<Creative["approval"]["status"], string> = {
-  not_required: "No approval is asked for in this workspace. A decision can be noted all the same.",
-  pending: "Campaigns show it once it is approved.",
-  approved: "Campaigns may show it.",
-  rejected: "Campaigns do not show it.",
-};
-
 export function Approval({ creative: c }: { creative: Creative }) {
   const [deciding, setDeciding] = useState<"approved" | "rejected" | null>(null);
   const may = useMay("editor") && c.status === "ready";
   const { status, by, at, note } = c.approval;
   return (
-    <Card title="Approval" action={status === "not_required" ? <Badge>Not required</Badge> : <Status value={status} />}>
-      <p className="text-sm text-muted">{said[status]}</p>
+    <Card
+      title={t.approval}
+      action={status === "not_required" ? <Badge>{words("not_required")}</Badge> : <Status value={status} />}
+    >
+      <p className="text-sm text-muted">{t.approvals[status]}</p>
       {note ? <blockquote className="mt-2 border-l-2 border-line-strong pl-3 text-sm">{note}</blockquote> : null}
       {at ? (
-        <p className="mt-2 text-xs text-muted">
-          {by?.name ?? "Somebody"}, {instant(at)}
-        </p>
+        <p className="mt-2 text-xs text-muted">{t.approvals.by(by?.name ?? t.approvals.unknown, instant(at))}</p>
       ) : null}
       {may ? (
         <div className="mt-3 flex gap-2">
           {status === "approved" ? null : (
             <Button size="sm" look="primary" onPress={() => setDeciding("approved")}>
-              Approve
+              {t.approve}
             </Button>
           )}
           {status === "rejected" ? null : (
             <Button size="sm" onPress={() => setDeciding("rejected")}>
-              Reject
+              {t.reject}
             </Button>
           )}
         </div>
       ) : null}
       <Dialog
-        title={deciding === "rejected" ? "Reject this creative" : "Approve this creative"}
+        title={deciding === "rejected" ? t.approvals.rejectTitle : t.approvals.approveTitle}
         isOpen={deciding !== null}
         onOpenChange={(o) => !o && setDeciding(null)}
       >
@@ -82,7 +79,7 @@ function Decide({
       {
         onSuccess: () => {
           close();
-          say(decision === "approved" ? "Approved." : "Rejected.", () =>
+          say(decision === "approved" ? t.approvals.approveDone : t.approvals.rejectDone, () =>
             back.mutate({ approval: { status: was.status, note: was.note } }),
           );
         },
@@ -96,14 +93,10 @@ function Decide({
         decide();
       }}
     >
-      {c.policy.status === "pass" ? null : (
-        <Note tone="warn">
-          The policy check has {c.policy.findings.length} {c.policy.findings.length === 1 ? "finding" : "findings"}.
-        </Note>
-      )}
+      {c.policy.status === "pass" ? null : <Note tone="warn">{t.approvals.policy(c.policy.findings.length)}</Note>}
       <TextField
-        label="Note"
-        hint={decision === "rejected" ? "What should change" : "Optional"}
+        label={t.approvals.note}
+        hint={decision === "rejected" ? t.approvals.rejectHint : t.approvals.noteHint}
         rows={3}
         value={note}
         onChange={setNote}
@@ -112,9 +105,9 @@ function Decide({
         autoFocus
       />
       <Actions>
-        <Button onPress={close}>Cancel</Button>
+        <Button onPress={close}>{common.cancel}</Button>
         <Button type="submit" look={decision === "rejected" ? "danger" : "primary"} busy={patch.isPending}>
-          {decision === "rejected" ? "Reject" : "Approve"}
+          {decision === "rejected" ? t.reject : t.approve}
         </Button>
       </Actions>
     </Form>
@@ -127,11 +120,11 @@ export function UsedFacts({ creative: c }: { creative: Creative }) {
   const may = useMay("editor");
   if (!c.generation) return null;
   return (
-    <Card title="Facts" sub="The ad says nothing else.">
+    <Card title={t.brief} sub={t.briefForm.sub}>
       <FactList creative={c} />
       {may && c.status !== "generating" ? (
         <Button className="mt-3" size="sm" onPress={() => set({ again: "1" })}>
-          Correct the facts
+          {t.editBrief}
         </Button>
       ) : null}
       <Generate
@@ -148,33 +141,38 @@ export function Origin({ creative: c }: { creative: Creative }) {
   const g = c.generation;
   const cost = g?.cost;
   return (
-    <Card title="Where it comes from">
+    <Card title={t.origin.title}>
       <Facts
         items={[
-          ["Source", named(c.source)],
-          ["Made by", c.created_by.name ?? named(c.created_by.type)],
-          ["Made", instant(c.created_at)],
-          ["Changed", instant(c.updated_at)],
+          [t.origin.source, named(c.source)],
+          [t.origin.createdBy, c.created_by.name ?? named(c.created_by.type)],
+          [t.origin.created, instant(c.created_at)],
+          [t.origin.updated, instant(c.updated_at)],
           ...(g
             ? ([
-                ["Provider", [named(g.provider), g.model].filter(Boolean).join(", ")],
-                ["Cost", cost ? (cost.amount === null ? "Not known" : money(cost.amount, cost.currency)) : "–"],
+                [t.origin.model, [named(g.provider), g.model].filter(Boolean).join(", ")],
+                [
+                  t.origin.cost,
+                  cost ? (cost.amount === null ? t.origin.costUnknown : money(cost.amount, cost.currency)) : "–",
+                ],
                 ...(cost && cost.input_tokens + cost.output_tokens > 0
-                  ? ([["Tokens", `${count(cost.input_tokens)} in, ${count(cost.output_tokens)} out`]] as const)
+                  ? ([
+                      [t.origin.tokens, t.origin.tokenCounts(count(cost.input_tokens), count(cost.output_tokens))],
+                    ] as const)
                   : []),
                 [
-                  "Seed",
+                  t.origin.seed,
                   <span className="num" key="seed">
                     {g.seed}
                   </span>,
                 ],
               ] as [string, React.ReactNode][])
             : []),
-          ...(c.rights?.licence ? ([["Licence", c.rights.licence]] as [string, string][]) : []),
-          ...(c.rights?.expires_at ? ([["Rights end", instant(c.rights.expires_at)]] as [string, string][]) : []),
-          ...(c.tags.length > 0 ? ([["Tags", c.tags.join(", ")]] as [string, string][]) : []),
+          ...(c.rights?.licence ? ([[t.origin.license, c.rights.licence]] as [string, string][]) : []),
+          ...(c.rights?.expires_at ? ([[t.origin.rightsEnd, instant(c.rights.expires_at)]] as [string, string][]) : []),
+          ...(c.tags.length > 0 ? ([[t.tags, c.tags.join(", ")]] as [string, string][]) : []),
           [
-            "Id",
+            t.origin.id,
             <code className="font-mono text-xs" key="id">
               {c.id}
             </code>,
@@ -185,11 +183,11 @@ export function Origin({ creative: c }: { creative: Creative }) {
         <>
           {g.prompt ? (
             <>
-              <h3 className="mt-4 mb-1 text-xs text-muted">Prompt</h3>
+              <h3 className="mt-4 mb-1 text-xs text-muted">{t.origin.prompt}</h3>
               <p className="text-sm whitespace-pre-line break-words">{g.prompt}</p>
             </>
           ) : null}
-          {g.negative_prompt ? <p className="mt-1 text-xs text-muted">Without: {g.negative_prompt}</p> : null}
+          {g.negative_prompt ? <p className="mt-1 text-xs text-muted">{t.origin.avoid(g.negative_prompt)}</p> : null}
           <div className="mt-2">
             <FallbackNote creative={c} />
           </div>
@@ -211,13 +209,13 @@ export function UsedIn({ id }: { id: string }) {
       (await take(v1.GET("/v1/campaigns", { params: { query: { creative_id: id, limit: 20 } } }))).data,
   });
   return (
-    <Card title="Campaigns">
+    <Card title={t.origin.campaigns}>
       {error ? (
         <Failed error={error} retry={refetch} />
       ) : !data ? (
         <Skeleton className="h-10 w-full" />
       ) : data.length === 0 ? (
-        <p className="text-sm text-muted">No campaign shows it yet.</p>
+        <p className="text-sm text-muted">{t.origin.noCampaigns}</p>
       ) : (
         <ul className="grid gap-2 text-sm">
           {data.map((c) => (

@@ -1,7 +1,9 @@
 // How a creative looks where it is shown: plain frames, one per kind of channel.
 // Whatever people have written is text here, never markup.
+
 import { Bell, Mail, Mic, Search } from "lucide-react";
 import type { ReactNode } from "react";
+import { t } from "../../text/creative";
 import { type Content, type Copy, named, picture } from "./data";
 
 interface FrameProps {
@@ -61,7 +63,7 @@ function SearchAd(p: FrameProps) {
     <Sheet>
       <p className="flex items-center gap-1.5 text-xs text-muted">
         <Search className="size-3.5" aria-hidden="true" />
-        <span className="font-medium text-ink">Sponsored</span>
+        <span className="font-medium text-ink">{t.frames.sponsored}</span>
         <span className="truncate">{[host(p.content), ...(p.copy.paths ?? [])].join(" › ")}</span>
       </p>
       <p className="mt-1 text-lg leading-snug text-info">{shown.join(" | ") || p.content.headline}</p>
@@ -80,7 +82,7 @@ function SocialPost(p: FrameProps) {
         </span>
         <p className="min-w-0 text-sm leading-tight">
           <span className="block truncate font-medium">{who(p)}</span>
-          <span className="text-xs text-muted">Sponsored</span>
+          <span className="text-xs text-muted">{t.frames.sponsored}</span>
         </p>
       </div>
       <p className="px-3 pb-3 text-sm whitespace-pre-line">{p.copy.primary_text || p.content.body}</p>
@@ -125,7 +127,7 @@ function Banner(p: FrameProps) {
   }
   return (
     <div className="mx-auto flex aspect-6/5 w-full max-w-[18.75rem] flex-col border border-line-strong bg-surface p-4">
-      <p className="text-2xs text-muted">Ad · {who(p)}</p>
+      <p className="text-2xs text-muted">{t.frames.ad(who(p))}</p>
       <p className="mt-3 text-lg font-semibold leading-snug">{at(p.copy.headlines, turn) || p.content.headline}</p>
       <p className="mt-1.5 text-sm text-muted">{at(p.copy.descriptions, turn) || p.content.body}</p>
       <div className="mt-auto flex justify-end">
@@ -173,7 +175,7 @@ function Notification(p: FrameProps) {
     <Sheet>
       <p className="flex items-center gap-1.5 text-xs text-muted">
         <Bell className="size-3.5" aria-hidden="true" />
-        {who(p)} · now
+        {t.frames.now(who(p))}
       </p>
       <p className="mt-1 text-sm font-semibold">{at(p.copy.headlines, p.turn ?? 0) || p.content.headline}</p>
       <p className="text-sm text-muted">{p.copy.primary_text || p.content.body}</p>
@@ -186,7 +188,7 @@ function Script(p: FrameProps) {
     <Sheet wide>
       <p className="flex items-center gap-1.5 text-xs text-muted">
         <Mic className="size-3.5" aria-hidden="true" />
-        Script
+        {t.frames.script}
       </p>
       {p.copy.headlines?.length ? <p className="mt-1 font-semibold">{at(p.copy.headlines, p.turn ?? 0)}</p> : null}
       <p className="mt-1 text-sm leading-6 whitespace-pre-line">{p.copy.script || p.content.body}</p>

@@ -1,9 +1,11 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { ImagePlus, LayoutGrid, List, Palette, Sparkles } from "lucide-react";
 import { Link, ToggleButton, ToggleButtonGroup } from "react-aria-components";
-import { ago } from "../../lib/format";
+import { ago, words } from "../../lib/format";
 import { useMay } from "../../lib/session";
 import { useTyped, useView, type View } from "../../lib/view";
+import { common } from "../../text/common";
+import { t } from "../../text/creative";
 import { Button } from "../../ui/button";
 import { Badge, Card, PageHeader, Status } from "../../ui/display";
 import { Empty, Failed, Skeleton, SkeletonRows } from "../../ui/feedback";
@@ -34,17 +36,17 @@ export function Gallery() {
   const open = (which: string) => set({ new: which });
   return (
     <>
-      <PageHeader title="Creative" sub="What campaigns show: generated here, added by you, or brought in by a sync.">
+      <PageHeader title={t.title} sub={t.gallery.sub}>
         <ShowCall call={{ method: "GET", path: "/v1/creative", query: listQuery(filter) }} />
         {may ? (
           <>
             <Button onPress={() => open("own")}>
               <ImagePlus aria-hidden="true" />
-              Add your own
+              {t.addOwn}
             </Button>
             <Button look="primary" onPress={() => open("1")}>
               <Sparkles aria-hidden="true" />
-              Generate
+              {t.gallery.generate}
             </Button>
           </>
         ) : null}
@@ -72,7 +74,7 @@ export function Gallery() {
       {!table && list.hasNextPage ? (
         <div className="mt-5 flex justify-center">
           <Button onPress={() => list.fetchNextPage()} busy={list.isFetchingNextPage}>
-            Show more
+            {t.gallery.more}
           </Button>
         </div>
       ) : null}
@@ -105,31 +107,31 @@ function Filters({ view, set, rows }: ViewProps) {
   );
   return (
     <div role="search" className="mb-4 flex flex-wrap items-center gap-2 no-print">
-      <SearchField label="Search by name" value={text} onChange={setText} className="w-56 max-sm:w-full" />
-      {pick("type", "Type", "Any type", ["text", "image", "video", "audio", "carousel", "email", "html"])}
-      {pick("status", "Status", "Not archived", ["generating", "ready", "failed", "archived", "all"])}
-      {pick("approval", "Approval", "Any approval", ["not_required", "pending", "approved", "rejected"])}
-      {pick("channel", "Channel", "Any channel", channels)}
+      <SearchField label={t.gallery.search} value={text} onChange={setText} className="w-56 max-sm:w-full" />
+      {pick("type", t.type, t.gallery.anyType, ["text", "image", "video", "audio", "carousel", "email", "html"])}
+      {pick("status", t.status, t.gallery.notArchived, ["generating", "ready", "failed", "archived", "all"])}
+      {pick("approval", t.approval, t.gallery.anyApproval, ["not_required", "pending", "approved", "rejected"])}
+      {pick("channel", t.channel, t.gallery.anyChannel, channels)}
       {tags.length > 0 ? (
         <Select
-          label="Tag"
+          label={t.gallery.tag}
           hideLabel
           className="w-32"
           value={view("tag") || "any"}
           onChange={(v) => set({ tag: v === "any" ? "" : v })}
-          options={[{ id: "any", label: "Any tag" }, ...tags.map((id) => ({ id, label: id }))]}
+          options={[{ id: "any", label: t.gallery.anyTag }, ...tags.map((id) => ({ id, label: id }))]}
         />
       ) : null}
       <ToggleButtonGroup
-        aria-label="Show as"
+        aria-label={common.showAs}
         selectionMode="single"
         disallowEmptySelection
         selectedKeys={[view("view") || "cards"]}
         onSelectionChange={(k) => set({ view: [...k][0] === "table" ? "table" : "" })}
         className="ml-auto flex rounded-md border border-line-strong p-0.5"
       >
-        <Mode id="cards" label="Cards" icon={LayoutGrid} />
-        <Mode id="table" label="Table" icon={List} />
+        <Mode id="cards" label={t.gallery.cards} icon={LayoutGrid} />
+        <Mode id="table" label={common.table} icon={List} />
       </ToggleButtonGroup>
     </div>
   );
@@ -188,13 +190,15 @@ function Marks({ creative: c }: { creative: Creative }) {
       <Status value={c.status} />
       {c.approval.status === "not_required" ? null : (
         <Badge tone={{ approved: "good", rejected: "bad", pending: "warn" }[c.approval.status] as "good"}>
-          {{ approved: "Approved", rejected: "Rejected", pending: "To approve" }[c.approval.status]}
+          {
+            { approved: words("approved"), rejected: words("rejected"), pending: t.gallery.needsApproval }[
+              c.approval.status
+            ]
+          }
         </Badge>
       )}
       {c.policy.status === "pass" ? null : (
-        <Badge tone={c.policy.status === "block" ? "bad" : "warn"}>
-          {c.policy.findings.length} {c.policy.findings.length === 1 ? "finding" : "findings"}
-        </Badge>
+        <Badge tone={c.policy.status === "block" ? "bad" : "warn"}>{t.issues(c.policy.findings.length)}</Badge>
       )}
     </>
   );
@@ -203,7 +207,7 @@ function Marks({ creative: c }: { creative: Creative }) {
 const columns: TableColumn<Creative>[] = [
   {
     id: "name",
-    name: "Name",
+    name: t.name,
     sortable: true,
     cell: (c) => (
       <span className="flex min-w-0 items-center gap-3">
@@ -214,10 +218,10 @@ const columns: TableColumn<Creative>[] = [
       </span>
     ),
   },
-  { id: "type", name: "Type", width: 100, wide: true, cell: (c) => named(c.type) },
+  { id: "type", name: t.type, width: 100, wide: true, cell: (c) => named(c.type) },
   {
     id: "status",
-    name: "Status",
+    name: t.status,
     width: 200,
     cell: (c) => (
       <span className="flex flex-wrap gap-1.5">
@@ -225,12 +229,12 @@ const columns: TableColumn<Creative>[] = [
       </span>
     ),
   },
-  { id: "channels", name: "Channels", width: 180, wide: true, cell: (c) => c.channels.map(named).join(", ") },
-  { id: "variants", name: "Variants", width: 90, align: "end", wide: true, cell: (c) => c.variant_count },
-  { id: "source", name: "From", width: 100, wide: true, cell: (c) => named(c.source) },
+  { id: "channels", name: t.channels, width: 180, wide: true, cell: (c) => c.channels.map(named).join(", ") },
+  { id: "variants", name: t.variants, width: 90, align: "end", wide: true, cell: (c) => c.variant_count },
+  { id: "source", name: t.gallery.source, width: 100, wide: true, cell: (c) => named(c.source) },
   {
     id: "updated_at",
-    name: "Updated",
+    name: t.gallery.updated,
     width: 120,
     align: "end",
     sortable: true,
@@ -243,7 +247,7 @@ function Rows({ rows, view, set, more }: ViewProps & { more?: () => void }) {
   return (
     <Card flush>
       <DataTable
-        label="Creatives"
+        label={t.gallery.label}
         columns={columns}
         rows={rows}
         rowKey={(c) => c.id}
@@ -259,7 +263,7 @@ function Rows({ rows, view, set, more }: ViewProps & { more?: () => void }) {
 
 function SkeletonCards() {
   return (
-    <div role="status" aria-label="Loading" className={grid}>
+    <div role="status" aria-label={common.loading} className={grid}>
       {["a", "b", "c", "d", "e", "f", "g", "h"].map((k) => (
         <div key={k} className="card overflow-hidden">
           <Skeleton className="aspect-3/2 w-full rounded-none" />
@@ -275,8 +279,8 @@ function SkeletonCards() {
 
 function NoMatch({ clear }: { clear: () => void }) {
   return (
-    <Empty title="No creative matches" action={<Button onPress={clear}>Clear filters</Button>}>
-      Take away a filter, or search for another word.
+    <Empty title={t.gallery.noMatch} action={<Button onPress={clear}>{t.gallery.clear}</Button>}>
+      {t.gallery.noMatchHint}
     </Empty>
   );
 }
@@ -285,16 +289,16 @@ function Nothing({ make }: { make?: () => void }) {
   return (
     <Empty
       icon={<Palette aria-hidden="true" />}
-      title="Nothing to show yet"
+      title={t.gallery.empty}
       action={
         make ? (
           <Button look="primary" onPress={make}>
-            Generate the first
+            {t.gallery.generate}
           </Button>
         ) : null
       }
     >
-      Say in a sentence what is advertised, and get copy and pictures for each channel within its limits.
+      {t.gallery.emptyHint}
     </Empty>
   );
 }

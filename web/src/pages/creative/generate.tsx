@@ -1,8 +1,11 @@
 // From facts to variants: the form, then the progress, then the result.
+
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { Form } from "react-aria-components";
 import { take, v1 } from "../../api/client";
+import { common } from "../../text/common";
+import { t } from "../../text/creative";
 import { Button, ButtonLink } from "../../ui/button";
 import { Note, Skeleton } from "../../ui/feedback";
 import { Actions, Dialog } from "../../ui/overlay";
@@ -26,7 +29,7 @@ export function Generate({
   onOpenChange: (open: boolean) => void;
 }) {
   return (
-    <Dialog side title={from ? "Generate again" : "Generate creative"} isOpen={isOpen} onOpenChange={onOpenChange}>
+    <Dialog side title={from ? t.generate.again : t.generate.title} isOpen={isOpen} onOpenChange={onOpenChange}>
       {(close) => <Content from={from} close={close} />}
     </Dialog>
   );
@@ -89,12 +92,17 @@ function Content({ from, close }: { from?: Creative; close: () => void }) {
         else ask.mutate();
       }}
     >
-      <Paste text={state.text} setText={(t) => setState({ ...state, text: t })} read={read} reading={reading} />
+      <Paste
+        text={state.text}
+        setText={(pasted) => setState({ ...state, text: pasted })}
+        read={read}
+        reading={reading}
+      />
       <Fields state={state} set={setState} wrong={wrong} reading={reading} />
       <Actions>
-        <Button onPress={close}>Cancel</Button>
+        <Button onPress={close}>{common.cancel}</Button>
         <Button type="submit" look="primary" busy={ask.isPending || read.isPending}>
-          {again ? "Generate again" : "Generate"}
+          {again ? t.generate.again : t.generate.generate}
         </Button>
       </Actions>
     </Form>
@@ -136,16 +144,16 @@ function Made({ id, back, close }: { id: string; back: () => void; close: () => 
   return (
     <div className="grid gap-4" aria-live="polite">
       <Progress creative={c} edit={back} />
-      {c.status === "archived" ? <p className="text-sm text-muted">Canceled and archived.</p> : null}
+      {c.status === "archived" ? <p className="text-sm text-muted">{t.generate.canceled}</p> : null}
       {c.status === "ready" ? <Done creative={c} /> : null}
       <Actions>
-        {c.status !== "generating" ? <Button onPress={back}>Correct the facts</Button> : null}
+        {c.status !== "generating" ? <Button onPress={back}>{t.editBrief}</Button> : null}
         {c.status === "ready" ? (
           <ButtonLink look="primary" href={`/creative/${id}`} onPress={close}>
-            Open
+            {t.generate.open}
           </ButtonLink>
         ) : (
-          <Button onPress={close}>Close</Button>
+          <Button onPress={close}>{common.close}</Button>
         )}
       </Actions>
     </div>
@@ -157,10 +165,8 @@ function Done({ creative: c }: { creative: Creative }) {
   return (
     <>
       <p className="text-sm">
-        <span className="font-medium">
-          {c.variant_count} {c.variant_count === 1 ? "variant is" : "variants are"} ready.
-        </span>{" "}
-        <span className="text-muted">This is the first.</span>
+        <span className="font-medium">{t.generate.ready(c.variant_count)}</span>{" "}
+        <span className="text-muted">{t.generate.first}</span>
       </p>
       <div className="rounded-lg bg-sunken p-4">
         <Frame channel={first} content={c.content} />
@@ -171,7 +177,7 @@ function Done({ creative: c }: { creative: Creative }) {
       ))}
       <section aria-labelledby="used-facts">
         <h3 id="used-facts" className="mb-2 text-sm font-medium">
-          Facts
+          {t.brief}
         </h3>
         <FactList creative={c} />
       </section>

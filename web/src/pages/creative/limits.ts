@@ -1,6 +1,7 @@
 // The room that each text has on its channel, so that a counter can show it
 // while one types. The numbers are those of internal/creative/limits.go; the
 // server's check has the last word.
+import { t } from "../../text/creative";
 import type { Copy } from "./data";
 
 type Count = "characters" | "width" | "message";
@@ -63,6 +64,9 @@ export const limitsOf = (channel: string): Limit[] => table[channel] ?? [];
 const lists = new Set<keyof Copy>(["headlines", "descriptions", "paths"]);
 
 export const isList = (field: keyof Copy) => lists.has(field);
+
+/** What the lines of a field are called, together and one of them. */
+export const lineNames = (field: keyof Copy) => t.lines[field];
 
 /** The lines of a field, none where it is empty. */
 export function texts(copy: Partial<Copy> | undefined, field: keyof Copy): string[] {

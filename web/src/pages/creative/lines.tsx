@@ -1,6 +1,8 @@
 // A list of texts, each in a field of its own.
+
 import { Plus, X } from "lucide-react";
 import { type ReactNode, useRef, useState } from "react";
+import { t } from "../../text/creative";
 import { Button } from "../../ui/button";
 
 /** Fields for the items of a list, with buttons to add and to remove one. The focus follows. */
@@ -35,14 +37,8 @@ export function Lines({
       {values.map((text, i) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: a line is known by its place
         <div key={i} className="flex items-start gap-1.5">
-          <div className="grow">{children(text, i, `${one} ${i + 1}`, i === added)}</div>
-          <Button
-            icon
-            look="quiet"
-            className="mt-6"
-            aria-label={`Remove ${one.toLowerCase()} ${i + 1}`}
-            onPress={() => remove(i)}
-          >
+          <div className="grow">{children(text, i, t.item(one, i + 1), i === added)}</div>
+          <Button icon look="quiet" className="mt-6" aria-label={t.removeItem(one, i + 1)} onPress={() => remove(i)}>
             <X aria-hidden="true" />
           </Button>
         </div>
@@ -58,7 +54,7 @@ export function Lines({
             }}
           >
             <Plus aria-hidden="true" />
-            Add {one.toLowerCase()}
+            {t.addItem(one)}
           </Button>
         </div>
       ) : null}

@@ -1,10 +1,12 @@
 // How a creative does over the period of the page.
+
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { type Schemas, take, v1 } from "../../api/client";
 import { better, useMetric } from "../../lib/catalogue";
-import { day, figure } from "../../lib/format";
+import { day, figure, words } from "../../lib/format";
 import { type Range, useRange } from "../../lib/range";
 import { useView } from "../../lib/view";
+import { t } from "../../text/creative";
 import { Chart } from "../../ui/chart";
 import { Card, Delta } from "../../ui/display";
 import { Empty, Failed, Note, Skeleton } from "../../ui/feedback";
@@ -37,8 +39,12 @@ export function Performance({ id }: { id: string }) {
   });
   return (
     <Card
-      title="Performance"
-      sub={`${day(range.from)} to ${day(range.to)}${data ? `, days in ${data.meta.timezone}` : ""}`}
+      title={t.performance.title}
+      sub={
+        data
+          ? t.performance.rangeIn(day(range.from), day(range.to), data.meta.timezone)
+          : t.performance.range(day(range.from), day(range.to))
+      }
       action={
         <div className="flex flex-wrap gap-2">
           <RangePicker />
@@ -52,9 +58,7 @@ export function Performance({ id }: { id: string }) {
       ) : data.meta.totals?.metrics.impressions ? (
         <Result result={data} />
       ) : (
-        <Empty title="No figures in this period">
-          They come with the syncs of a connected platform once an ad there is linked to this creative.
-        </Empty>
+        <Empty title={t.performance.empty}>{t.performance.emptyHint}</Empty>
       )}
     </Card>
   );
@@ -70,7 +74,7 @@ function Result({ result }: { result: Schemas["QueryResult"] }) {
   const before = rows.some((r) => r.previous)
     ? [
         {
-          name: "Previous period",
+          name: words("previous_period"),
           values: rows.map((r) => r.previous?.[metric] ?? null),
           format: m.format,
           before: true,
@@ -100,10 +104,10 @@ function Result({ result }: { result: Schemas["QueryResult"] }) {
         </div>
       ))}
       <Chart
-        title={`${m.label} over time`}
+        title={t.performance.overTime(m.label)}
         toolbar={
           <Select
-            label="Metric"
+            label={t.performance.metric}
             hideLabel
             className="w-36"
             value={metric}

@@ -1,8 +1,11 @@
 // A generation while it runs and how it ends; the dialog and the page of a
 // creative show the same.
+
 import { useEffect, useState } from "react";
 import { Label, ProgressBar } from "react-aria-components";
 import { useMay } from "../../lib/session";
+import { common } from "../../text/common";
+import { t } from "../../text/creative";
 import { Button } from "../../ui/button";
 import { Note } from "../../ui/feedback";
 import { reasonOf } from "./brief";
@@ -28,13 +31,17 @@ function Running({ creative: c }: { creative: Creative }) {
   const seconds = useSeconds(c.generation?.started_at ?? c.created_at);
   const archive = useArchive();
   const may = useMay("editor");
-  const where = c.channels.length > 0 ? ` for ${c.channels.map(named).join(", ")}` : "";
+  const where = c.channels.map(named).join(", ");
   return (
     <div className="rounded-lg border border-line p-4">
       <ProgressBar isIndeterminate className="grid gap-2">
         <div className="flex items-baseline justify-between gap-4 text-sm">
           <Label className="font-medium">
-            {c.generation?.started_at ? `Making variants${where}` : "Waiting for a free worker"}
+            {c.generation?.started_at
+              ? where
+                ? t.progress.workingFor(where)
+                : t.progress.working
+              : t.progress.waiting}
           </Label>
           <span className="num text-muted">{seconds} s</span>
         </div>
@@ -44,13 +51,11 @@ function Running({ creative: c }: { creative: Creative }) {
       </ProgressBar>
       <div className="mt-3 flex flex-wrap items-center justify-between gap-3">
         <p className="text-xs text-muted">
-          {c.generation?.provider === "composer"
-            ? "The built-in composer is usually done within seconds."
-            : "A language model may take a minute. You can leave this page; it goes on."}
+          {c.generation?.provider === "composer" ? t.progress.composer : t.progress.model}
         </p>
         {may ? (
           <Button size="sm" onPress={() => archive.mutate(c.id)} busy={archive.isPending}>
-            Cancel
+            {common.cancel}
           </Button>
         ) : null}
       </div>
@@ -67,8 +72,8 @@ export function FallbackNote({ creative: c }: { creative: Creative }) {
       tone="warn"
       title={
         f.part === "pictures"
-          ? `Pictures drawn by the built-in renderer instead of ${named(f.provider)}`
-          : `Written by the built-in composer instead of ${named(f.provider)}`
+          ? t.progress.replacedImages(named(f.provider))
+          : t.progress.replacedText(named(f.provider))
       }
     >
       {f.message}
@@ -81,18 +86,18 @@ function Broken({ creative: c, edit }: { creative: Creative; edit?: () => void }
   const may = useMay("editor");
   const e = c.generation?.error;
   return (
-    <Note tone="bad" title="The generation failed">
-      <p>{e ? reasonOf(e) : "No reason was given."}</p>
+    <Note tone="bad" title={t.progress.failed}>
+      <p>{e ? reasonOf(e) : t.progress.noReason}</p>
       {may ? (
         <div className="mt-2.5 flex flex-wrap gap-2">
           {e?.retryable !== false ? (
             <Button size="sm" onPress={() => retry.mutate(c.id)} busy={retry.isPending}>
-              Try again
+              {common.tryAgain}
             </Button>
           ) : null}
           {edit ? (
             <Button size="sm" onPress={edit}>
-              Correct the facts
+              {t.editBrief}
             </Button>
           ) : null}
         </div>

@@ -1,6 +1,9 @@
 // How an ad should be: type, channels, shapes, brand, voice and model.
+
 import { useQuery } from "@tanstack/react-query";
 import { take, v1 } from "../../api/client";
+import { words } from "../../lib/format";
+import { t } from "../../text/creative";
 import { Select, TextField } from "../../ui/fields";
 import { Choices } from "./choices";
 import { callOptions, channels, options } from "./data";
@@ -29,18 +32,18 @@ export function SettingFields({ settings: b, set, wrong: f }: FieldsProps) {
     <>
       <div className="grid gap-4 sm:grid-cols-2">
         <Select
-          label="Type"
+          label={t.type}
           value={b.type}
           onChange={(type) => set({ type })}
           options={[
-            { id: "text", label: "Text" },
-            { id: "image", label: "Picture and text" },
-            { id: "email", label: "Email" },
+            { id: "text", label: t.text },
+            { id: "image", label: t.options.imageAndText },
+            { id: "email", label: t.upload.email },
           ]}
           error={f.type}
         />
         <Select
-          label="Variants"
+          label={t.variants}
           value={b.variants}
           onChange={(variants) => set({ variants })}
           options={Array.from({ length: 10 }, (_, i) => ({ id: String(i + 1), label: String(i + 1) }))}
@@ -48,8 +51,8 @@ export function SettingFields({ settings: b, set, wrong: f }: FieldsProps) {
         />
       </div>
       <Choices
-        label="Channels"
-        hint="Each gets copy within its own limits. Without a choice: the channels of the campaign, or social."
+        label={t.channels}
+        hint={t.options.channelsHint}
         options={options(channels)}
         value={b.channels}
         onChange={(v) => set({ channels: v })}
@@ -58,16 +61,16 @@ export function SettingFields({ settings: b, set, wrong: f }: FieldsProps) {
       {pictures ? (
         <>
           <Choices
-            label="Shapes"
-            hint="One picture of each variant per shape."
+            label={t.options.ratios}
+            hint={t.options.ratiosHint}
             options={ratios}
             value={b.aspect_ratios}
             onChange={(v) => set({ aspect_ratios: v })}
             error={at(f, "aspect_ratios")}
           />
           <Choices
-            label="Banner sizes"
-            hint="Display ads in pixels."
+            label={t.options.sizes}
+            hint={t.options.sizesHint}
             options={sizes}
             value={b.sizes}
             onChange={(v) => set({ sizes: v })}
@@ -93,21 +96,21 @@ function Context({ settings: b, set, wrong: f }: FieldsProps) {
       (await take(v1.GET("/v1/campaigns", { params: { query: { limit: 100, sort: "name", order: "asc" } } }))).data,
   });
   const pick = (of?: { id: string; name: string }[]) => [
-    { id: "none", label: "None" },
+    { id: "none", label: t.none },
     ...(of ?? []).map((o) => ({ id: o.id, label: o.name })),
   ];
   return (
     <div className="grid gap-4 sm:grid-cols-2">
       <Select
-        label="Campaign"
-        hint="Its channels, landing page and objective are used."
+        label={t.options.campaign}
+        hint={t.options.campaignHint}
         value={b.campaign}
         onChange={(campaign) => set({ campaign })}
         options={pick(campaigns)}
         error={f.campaign_id}
       />
       <Select
-        label="Audience of the workspace"
+        label={t.options.audience}
         value={b.audience}
         onChange={(audience) => set({ audience })}
         options={pick(audiences)}
@@ -118,17 +121,17 @@ function Context({ settings: b, set, wrong: f }: FieldsProps) {
 }
 
 const providers = [
-  { id: "none", label: "The workspace's choice" },
-  { id: "composer", label: "Built-in composer", hint: "No network, no cost" },
-  { id: "openai", label: "OpenAI" },
-  { id: "anthropic", label: "Anthropic" },
-  { id: "gemini", label: "Gemini" },
+  { id: "none", label: t.options.modelDefault },
+  { id: "composer", label: words("composer"), hint: t.options.composerHint },
+  { id: "openai", label: words("openai") },
+  { id: "anthropic", label: words("anthropic") },
+  { id: "gemini", label: words("gemini") },
 ];
 
 const fallbacks = [
-  { id: "none", label: "The model's setting" },
-  { id: "composer", label: "Use the built-in composer" },
-  { id: "fail", label: "Stop with an error" },
+  { id: "none", label: t.options.fallbackDefault },
+  { id: "composer", label: t.options.fallbackComposer },
+  { id: "fail", label: t.options.fallbackNone },
 ];
 
 const voiceFields = ["brand", "language", "tone", "call_to_action", "landing_url", "provider", "fallback"];
@@ -136,54 +139,54 @@ const voiceFields = ["brand", "language", "tone", "call_to_action", "landing_url
 function Voice({ settings: b, set, wrong: f }: FieldsProps) {
   const isWrong = Object.keys(f).some((name) => voiceFields.some((field) => name.startsWith(field)));
   return (
-    <More title="Colors, voice and model" isNeeded={isWrong}>
+    <More title={t.options.more} isNeeded={isWrong}>
       <TextField
-        label="Colors"
-        hint="Main color first"
+        label={t.options.colors}
+        hint={t.options.colorsHint}
         placeholder="#5451d0, #0b8a8f"
         value={b.colors}
         onChange={(colors) => set({ colors })}
         error={at(f, "brand.colors")}
       />
       <TextField
-        label="Brand voice"
-        placeholder="Warm, dry humor, never pushy"
+        label={t.options.voice}
+        placeholder={t.options.voiceExample}
         value={b.voice}
         onChange={(voice) => set({ voice })}
         error={f["brand.voice"]}
       />
-      <TextField label="Tone" value={b.tone} onChange={(tone) => set({ tone })} error={f.tone} />
+      <TextField label={t.options.tone} value={b.tone} onChange={(tone) => set({ tone })} error={f.tone} />
       <TextField
-        label="Language"
-        hint="Such as en or pt-BR; that of the facts if empty"
+        label={t.options.language}
+        hint={t.options.languageHint}
         value={b.language}
         onChange={(language) => set({ language })}
         error={f.language}
       />
       <Select
-        label="Button"
-        hint="The button of the ad, where the platform has one."
+        label={t.options.button}
+        hint={t.options.buttonHint}
         value={b.call}
         onChange={(call) => set({ call })}
         options={callOptions}
         error={f.call_to_action}
       />
       <TextField
-        label="Landing page"
+        label={t.landingPage}
         placeholder="https://"
         value={b.landing}
         onChange={(landing) => set({ landing })}
         error={f.landing_url}
       />
       <Select
-        label="Model"
+        label={t.options.model}
         value={b.provider}
         onChange={(provider) => set({ provider })}
         options={providers}
         error={f.provider}
       />
       <Select
-        label="If the model fails"
+        label={t.options.fallback}
         value={b.fallback}
         onChange={(fallback) => set({ fallback })}
         options={fallbacks}

@@ -1,4 +1,5 @@
 // The facts that a creative was generated from.
+import { t } from "../../text/creative";
 import { Facts } from "../../ui/display";
 import { Note } from "../../ui/feedback";
 import { labelOf, shownFacts } from "./brief";
@@ -8,7 +9,7 @@ import type { Creative } from "./data";
 /** The facts by their labels; those that came from a text with their place in it. */
 export function FactList({ creative: c }: { creative: Creative }) {
   const g = c.generation;
-  if (!g?.understood) return <p className="text-sm text-muted">The facts of this creative were not recorded.</p>;
+  if (!g?.understood) return <p className="text-sm text-muted">{t.briefForm.notSaved}</p>;
   const missing = [...new Set(g.understood.missing.map(labelOf))];
   return (
     <>
@@ -27,7 +28,7 @@ export function FactList({ creative: c }: { creative: Creative }) {
       />
       {missing.length > 0 ? (
         <div className="mt-3">
-          <Note>These would help most: {missing.join(", ")}.</Note>
+          <Note>{t.briefForm.missing(missing.join(", "))}</Note>
         </div>
       ) : null}
     </>

@@ -1,10 +1,13 @@
 // Material of one's own: pictures, or text.
+
 import { useMutation } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { ImagePlus, X } from "lucide-react";
 import { useState } from "react";
 import { DropZone, type FileDropItem, FileTrigger, Form } from "react-aria-components";
 import { Refusal, type Schemas, take, v1 } from "../../api/client";
+import { common } from "../../text/common";
+import { t } from "../../text/creative";
 import { Button } from "../../ui/button";
 import { Note } from "../../ui/feedback";
 import { Select, TextField } from "../../ui/fields";
@@ -22,7 +25,7 @@ const blank = { kind: "image", name: "", headline: "", body: "", call: "none", l
 
 export function Upload({ isOpen, onOpenChange }: { isOpen: boolean; onOpenChange: (open: boolean) => void }) {
   return (
-    <Dialog side title="Add your own" isOpen={isOpen} onOpenChange={onOpenChange}>
+    <Dialog side title={t.addOwn} isOpen={isOpen} onOpenChange={onOpenChange}>
       {(close) => <Own close={close} />}
     </Dialog>
   );
@@ -55,7 +58,7 @@ function Own({ close }: { close: () => void }) {
     },
     onSuccess: (c) => {
       keep(c);
-      say("Added.");
+      say(t.upload.added);
       navigate({ to: `/creative/${c.id}` });
     },
   });
@@ -70,35 +73,35 @@ function Own({ close }: { close: () => void }) {
     >
       {add.error && Object.keys(f).length === 0 ? <Note tone="bad">{add.error.message}</Note> : null}
       <Select
-        label="Type"
+        label={t.type}
         value={v.kind}
         onChange={(kind) => set({ kind })}
         options={[
-          { id: "image", label: "Pictures" },
-          { id: "text", label: "Text" },
-          { id: "email", label: "E-mail" },
+          { id: "image", label: t.upload.images },
+          { id: "text", label: t.text },
+          { id: "email", label: t.upload.email },
         ]}
       />
       {pictures ? <Shots shots={shots} set={setShots} error={f["content.media"]} /> : null}
-      <TextField label="Name" value={v.name} onChange={(name) => set({ name })} error={f.name} isRequired />
-      <Choices label="Channels" options={options(channels)} value={fits} onChange={setFits} error={f.channels} />
+      <TextField label={t.name} value={v.name} onChange={(name) => set({ name })} error={f.name} isRequired />
+      <Choices label={t.channels} options={options(channels)} value={fits} onChange={setFits} error={f.channels} />
       <TextField
-        label={v.kind === "email" ? "Subject" : "Headline"}
+        label={v.kind === "email" ? t.upload.subject : t.headline}
         value={v.headline}
         onChange={(headline) => set({ headline })}
         error={f["content.headline"]}
       />
       <TextField
-        label="Text"
+        label={t.text}
         rows={pictures ? 3 : 8}
         value={v.body}
         onChange={(body) => set({ body })}
         error={f["content.body"]}
       />
       <div className="grid gap-4 sm:grid-cols-2">
-        <Select label="Call to action" value={v.call} onChange={(call) => set({ call })} options={callOptions} />
+        <Select label={t.callToAction} value={v.call} onChange={(call) => set({ call })} options={callOptions} />
         <TextField
-          label="Landing page"
+          label={t.landingPage}
           placeholder="https://"
           value={v.landing}
           onChange={(landing) => set({ landing })}
@@ -106,9 +109,9 @@ function Own({ close }: { close: () => void }) {
         />
       </div>
       <Actions>
-        <Button onPress={close}>Cancel</Button>
+        <Button onPress={close}>{common.cancel}</Button>
         <Button type="submit" look="primary" busy={add.isPending} isDisabled={pictures && shots.length === 0}>
-          Add
+          {t.upload.add}
         </Button>
       </Actions>
     </Form>
@@ -127,7 +130,7 @@ function Shots({ shots, set, error }: { shots: Shot[]; set: (s: Shot[]) => void;
   return (
     <div className="grid gap-3">
       <DropZone
-        aria-label="Drop pictures here"
+        aria-label={t.upload.drop}
         onDrop={async (e) => {
           const files = e.items.filter((i): i is FileDropItem => i.kind === "file");
           send.mutate(await Promise.all(files.map((i) => i.getFile())));
@@ -141,13 +144,10 @@ function Shots({ shots, set, error }: { shots: Shot[]; set: (s: Shot[]) => void;
           onSelect={(files) => files && send.mutate([...files])}
         >
           <Button size="sm" busy={send.isPending}>
-            Choose pictures
+            {t.upload.choose}
           </Button>
         </FileTrigger>
-        <p className="text-xs text-muted">
-          PNG, JPEG, GIF, WebP or SVG, up to 25 MiB each. Several make a carousel. Places and other hidden facts in a
-          photograph are removed.
-        </p>
+        <p className="text-xs text-muted">{t.upload.hint}</p>
       </DropZone>
       {send.error || error ? (
         <p role="alert" className="text-xs text-bad">
@@ -161,8 +161,8 @@ function Shots({ shots, set, error }: { shots: Shot[]; set: (s: Shot[]) => void;
           </span>
           <div className="grow">
             <TextField
-              label="What it shows"
-              hint="For those who cannot see it"
+              label={t.upload.alt}
+              hint={t.upload.altHint}
               value={s.alt}
               onChange={(alt) => set(shots.map((x) => (x === s ? { ...x, alt } : x)))}
             />
@@ -170,7 +170,7 @@ function Shots({ shots, set, error }: { shots: Shot[]; set: (s: Shot[]) => void;
           <Button
             icon
             look="quiet"
-            aria-label={`Remove picture ${i + 1}`}
+            aria-label={t.upload.remove(i + 1)}
             onPress={() => set(shots.filter((x) => x !== s))}
           >
             <X aria-hidden="true" />

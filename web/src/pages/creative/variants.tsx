@@ -1,10 +1,12 @@
 // The variants side by side: what each says, how it does, and what to do with it.
+
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { useMetric } from "../../lib/catalogue";
-import { count, figure } from "../../lib/format";
+import { count, figure, words } from "../../lib/format";
 import { useMay, useSession } from "../../lib/session";
+import { t } from "../../text/creative";
 import { Button } from "../../ui/button";
 import { Badge, Card, Status } from "../../ui/display";
 import { Failed, Note, Skeleton } from "../../ui/feedback";
@@ -29,7 +31,7 @@ export function Variants({
 }) {
   const { data, error, refetch } = useQuery(variantsQuery(c.id));
   return (
-    <Card title="Variants" sub="Figures of the last 30 full days, where an ad is linked to the variant">
+    <Card title={t.variants} sub={t.variant.sub}>
       {error ? (
         <Failed error={error} retry={refetch} />
       ) : data ? (
@@ -55,30 +57,32 @@ export function Variants({
   );
 }
 
+const parts: Record<string, string> = t.variant.parts;
+
 function Head({ variant: v, shown, show }: { variant: Variant; shown: boolean; show: () => void }) {
   return (
     <div>
       <div className="flex min-h-7 items-center justify-between gap-2">
         <h3 className="truncate text-sm font-medium">{v.name}</h3>
         {shown ? (
-          <span className="text-xs text-muted">Shown above</span>
+          <span className="text-xs text-muted">{t.variant.shown}</span>
         ) : (
-          <Button size="sm" look="quiet" onPress={show} aria-label={`Show ${v.name}`}>
-            Show
+          <Button size="sm" look="quiet" onPress={show} aria-label={t.variant.showOf(v.name)}>
+            {t.variant.show}
           </Button>
         )}
       </div>
       <div className="mt-1 flex min-h-5 flex-wrap items-center gap-1.5">
         {v.status === "ready" ? null : <Status value={v.status} />}
-        {v.is_primary ? <Badge tone="accent">Primary</Badge> : null}
+        {v.is_primary ? <Badge tone="accent">{t.variant.primary}</Badge> : null}
         {v.approval ? <Status value={v.approval.status} /> : null}
-        {v.is_control ? <Badge>Control</Badge> : null}
-        <span className="num text-xs text-muted">{v.weight} % of traffic</span>
+        {v.is_control ? <Badge>{t.variant.control}</Badge> : null}
+        <span className="num text-xs text-muted">{t.variant.traffic(v.weight)}</span>
       </div>
       <p className="mt-1 truncate text-xs text-muted">
         {v.differences.length > 0
-          ? `Differs in ${v.differences.join(", ").replaceAll("_", " ")}`
-          : "The one others differ from"}
+          ? t.variant.differs(v.differences.map((d) => parts[d] ?? words(d)).join(", "))
+          : t.variant.baseline}
       </p>
     </div>
   );
@@ -94,17 +98,17 @@ function Work({ creative: c, variant: v }: { creative: Creative; variant: Varian
   const decision = v.approval?.status;
   return (
     <div className="flex flex-wrap gap-1.5">
-      <Button size="sm" onPress={() => setEditing(true)} aria-label={`Edit ${v.name}`}>
-        Edit
+      <Button size="sm" onPress={() => setEditing(true)} aria-label={t.variant.editOf(v.name)}>
+        {t.edit}
       </Button>
       {decision === "approved" || v.status !== "ready" ? null : (
         <Button
           size="sm"
           busy={decide.isPending && decide.variables === "approve"}
           onPress={() => decide.mutate("approve")}
-          aria-label={`Approve ${v.name}`}
+          aria-label={t.variant.approveOf(v.name)}
         >
-          Approve
+          {t.approve}
         </Button>
       )}
       {decision === "rejected" || v.status !== "ready" ? null : (
@@ -112,21 +116,21 @@ function Work({ creative: c, variant: v }: { creative: Creative; variant: Varian
           size="sm"
           busy={decide.isPending && decide.variables === "reject"}
           onPress={() => decide.mutate("reject")}
-          aria-label={`Reject ${v.name}`}
+          aria-label={t.variant.rejectOf(v.name)}
         >
-          Reject
+          {t.reject}
         </Button>
       )}
       {c.generation ? (
         <Button
           size="sm"
           busy={more.isPending}
-          aria-label={`More like this: ${v.name}`}
+          aria-label={t.variant.likeOf(v.name)}
           onPress={() =>
             more.mutate(v.id, { onSuccess: (made) => navigate({ to: "/creative/$id", params: { id: made.id } }) })
           }
         >
-          More like this
+          {t.variant.like}
         </Button>
       ) : null}
       <Edit creative={c} variant={v} isOpen={editing} onOpenChange={setEditing} />
@@ -136,7 +140,7 @@ function Work({ creative: c, variant: v }: { creative: Creative; variant: Varian
 
 function Blocked({ variant: v }: { variant: Variant }) {
   return (
-    <Note tone="bad" title="Blocked by the policy check">
+    <Note tone="bad" title={t.variant.blocked}>
       {v.policy.findings
         .filter((f) => f.severity === "block")
         .map((f) => f.message)
@@ -167,7 +171,7 @@ function Figures({ variant: v }: { variant: Variant }) {
           ))}
         </dl>
       ) : (
-        <p className="text-muted">No figures: no ad is linked to this variant.</p>
+        <p className="text-muted">{t.variant.noMetrics}</p>
       )}
     </div>
   );

@@ -1,9 +1,11 @@
 // Where the money goes, and what comes back from there.
+
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { type Schemas, take, v1 } from "../../api/client";
 import { useMetric } from "../../lib/catalogue";
 import { figure, percent } from "../../lib/format";
 import type { Range } from "../../lib/range";
+import { t } from "../../text/overview";
 import { Bar, Card, Delta } from "../../ui/display";
 import { Empty, Failed, SkeletonRows } from "../../ui/feedback";
 import { MetricName } from "../../ui/metric";
@@ -25,19 +27,19 @@ export function Channels({ range, className }: { range: Range; className?: strin
   const metric = useMetric();
   const columns = columnsOf(metric, currency, report.data?.meta.totals?.metrics);
   return (
-    <Card title="Channels" sub="Spend, its share and what it brought" flush className={className}>
+    <Card title={t.channels.title} sub={t.channels.sub} flush className={className}>
       {report.isPending ? (
         <SkeletonRows rows={5} />
       ) : report.isError ? (
         <Failed error={report.error} retry={() => report.refetch()} />
       ) : (
         <DataTable
-          label="Channels"
+          label={t.channels.title}
           columns={range.compare === "none" ? columns.filter((c) => c.id !== "change") : columns}
           rows={report.data.data}
           rowKey={(r) => r.channel.id}
           href={(r) => `/campaigns?channel=${r.channel.id}`}
-          empty={<Empty title="No numbers in this period">Choose another period, or wait for the next sync.</Empty>}
+          empty={<Empty title={t.empty}>{t.emptyHint}</Empty>}
         />
       )}
     </Card>
@@ -62,20 +64,20 @@ function columnsOf(
   return [
     {
       id: "name",
-      name: "Channel",
+      name: t.channels.channel,
       minWidth: 76,
       cell: (r) => <span className="font-medium">{named(r.channel.id)}</span>,
-      total: "Total",
+      total: t.channels.total,
     },
     numeric("spend"),
     {
       id: "share",
-      name: "Share",
+      name: t.channels.share,
       minWidth: 104,
       wide: true,
       cell: (r) => (
         <div className="flex items-center gap-2">
-          <Bar share={r.metrics.spend_share ?? 0} label={`Share of spend, ${named(r.channel.id)}`} tone="accent" />
+          <Bar share={r.metrics.spend_share ?? 0} label={t.channels.shareOf(named(r.channel.id))} tone="accent" />
           <span className="num w-9 text-right text-xs text-muted">{percent(r.metrics.spend_share, 0)}</span>
         </div>
       ),
@@ -85,7 +87,7 @@ function columnsOf(
     numeric("roas"),
     {
       id: "change",
-      name: "ROAS change",
+      name: t.channels.change,
       width: 104,
       align: "end",
       cell: (r) => <Delta value={r.change?.roas ?? null} />,

@@ -1,9 +1,12 @@
 // Figures of a period with those of the period before: cards and one chart.
+
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useMemo } from "react";
 import type { Schemas } from "../../api/client";
 import { better, useMetric } from "../../lib/catalogue";
 import { day, type Format, figure } from "../../lib/format";
+import { warningText } from "../../lib/warnings";
+import { t } from "../../text/overview";
 import { Chart, type ChartData } from "../../ui/chart";
 import { Card, Delta, Sparkline } from "../../ui/display";
 import { Note, Skeleton } from "../../ui/feedback";
@@ -58,13 +61,13 @@ function Figure({ name, trend }: { name: string; trend: Trend }) {
         {trend.previous ? (
           <p className="truncate text-xs text-faint">
             <Delta value={trend.change?.[name] ?? null} better={better(name)} />{" "}
-            <span className="num">from {shown(trend.previous[name])}</span>
+            <span className="num">{t.trend.from(shown(trend.previous[name]))}</span>
           </p>
         ) : null}
       </div>
       {values.length > 1 && top > 0 ? (
         <span className="hidden pb-1 @[13rem]:block">
-          <Sparkline values={values.map((v) => v / top)} width={72} label={`${metric.label} over the period`} />
+          <Sparkline values={values.map((v) => v / top)} width={72} label={t.trend.sparkline(metric.label)} />
         </span>
       ) : null}
     </div>
@@ -85,7 +88,7 @@ export function TrendCard({ names, trend, height }: { names: readonly string[]; 
     <Card>
       {data && trend ? (
         <Chart
-          title={`${label} over time`}
+          title={t.trend.over(label)}
           data={data}
           height={height}
           toolbar={
@@ -95,7 +98,7 @@ export function TrendCard({ names, trend, height }: { names: readonly string[]; 
                 <p className="text-xs text-muted">{through(trend.meta)}</p>
               </div>
               <Select
-                label="Metric"
+                label={t.trend.metric}
                 hideLabel
                 className="w-40 sm:w-48"
                 value={name}
@@ -115,7 +118,7 @@ export function TrendCard({ names, trend, height }: { names: readonly string[]; 
 function chartOf(trend: Trend, name: string, label: string, format: Format): ChartData {
   const of = (values?: Values | null) => values?.[name] ?? null;
   const now = { name: label, values: trend.series.map((p) => of(p.metrics)), format };
-  const before = { name: "Previous period", values: trend.series.map((p) => of(p.previous)), format, before: true };
+  const before = { name: t.trend.previous, values: trend.series.map((p) => of(p.previous)), format, before: true };
   return {
     kind: "line",
     categories: trend.series.map((p) => p.date ?? p.previous_date ?? ""),
@@ -130,10 +133,10 @@ export function Warnings({ meta }: { meta?: Schemas["QueryMeta"] }) {
   const list = meta?.warnings ?? [];
   if (list.length === 0) return null;
   return (
-    <Note tone="warn" title={list.length === 1 ? undefined : "About these numbers"}>
+    <Note tone="warn" title={list.length === 1 ? undefined : t.trend.warnings}>
       <ul className="grid gap-1">
         {list.map((w) => (
-          <li key={w.code + w.message}>{w.message}</li>
+          <li key={w.code + w.message}>{warningText(w)}</li>
         ))}
       </ul>
     </Note>
@@ -143,6 +146,6 @@ export function Warnings({ meta }: { meta?: Schemas["QueryMeta"] }) {
 /** How far the numbers go, and in whose days. */
 function through(meta: Schemas["QueryMeta"]): string {
   const until = meta.freshness.data_through;
-  const days = `${day(meta.start_date)} – ${day(meta.end_date)}, days in ${meta.timezone}`;
-  return until && until < meta.end_date ? `${days}; numbers through ${day(until)}` : days;
+  const days = t.trend.days(day(meta.start_date), day(meta.end_date), meta.timezone);
+  return until && until < meta.end_date ? t.trend.through(days, day(until)) : days;
 }

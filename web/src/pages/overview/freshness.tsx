@@ -1,8 +1,10 @@
 // How fresh the numbers of each connection are, and what to do where they are not.
+
 import { Cable } from "lucide-react";
 import { Link } from "react-aria-components";
 import type { Schemas } from "../../api/client";
 import { ago, day } from "../../lib/format";
+import { t } from "../../text/overview";
 import { ButtonLink, TextLink } from "../../ui/button";
 import { Card, Status } from "../../ui/display";
 import { Empty, Failed, SkeletonRows } from "../../ui/feedback";
@@ -21,11 +23,11 @@ export function Freshness({ connections, className }: { connections: Loaded; cla
   const { data } = connections;
   return (
     <Card
-      title="Connections"
-      sub="How fresh the numbers are"
+      title={t.freshness.title}
+      sub={t.freshness.sub}
       action={
         <TextLink href="/connections" className="text-sm">
-          All
+          {t.freshness.all}
         </TextLink>
       }
       flush
@@ -38,8 +40,8 @@ export function Freshness({ connections, className }: { connections: Loaded; cla
       ) : data?.length === 0 ? (
         <Empty
           icon={<Cable aria-hidden="true" />}
-          title="Nothing is connected"
-          action={<ButtonLink href="/connections?new=1">Connect a platform</ButtonLink>}
+          title={t.freshness.empty}
+          action={<ButtonLink href="/connections?new=1">{t.freshness.connect}</ButtonLink>}
         />
       ) : (
         <ul className="divide-y divide-line border-t border-line">
@@ -66,13 +68,13 @@ function Line({ connection: c }: { connection: Connection }) {
       </div>
       <p className="text-xs text-muted">
         {platformName(c.platform)} · {synced(c)}
-        {c.sync.data_through ? ` · through ${day(c.sync.data_through)}` : ""}
+        {c.sync.data_through ? ` · ${t.freshness.through(day(c.sync.data_through))}` : ""}
       </p>
       {c.status_reason ? (
         <p className="mt-1 text-xs text-bad">
           {c.status_reason.message}{" "}
           <TextLink href={`/connections/${c.id}`} className="underline">
-            {c.status === "reauth_required" ? "Grant access" : "See what to do"}
+            {c.status === "reauth_required" ? t.freshness.grant : t.freshness.details}
           </TextLink>
         </p>
       ) : null}
@@ -81,7 +83,7 @@ function Line({ connection: c }: { connection: Connection }) {
 }
 
 function synced(c: Connection): string {
-  if (c.sync.state !== "idle") return c.sync.state === "running" ? "syncing now" : "sync queued";
-  if (c.sync.interval_minutes === null && !c.sync.last_success_at) return "waits for data";
-  return c.sync.last_success_at ? `synced ${ago(c.sync.last_success_at)}` : "never synced";
+  if (c.sync.state !== "idle") return c.sync.state === "running" ? t.freshness.running : t.freshness.queued;
+  if (c.sync.interval_minutes === null && !c.sync.last_success_at) return t.freshness.waiting;
+  return c.sync.last_success_at ? t.freshness.synced(ago(c.sync.last_success_at)) : t.freshness.never;
 }

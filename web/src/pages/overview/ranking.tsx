@@ -1,4 +1,5 @@
 // Which campaigns do best, and which do worst.
+
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { Link } from "react-aria-components";
@@ -6,6 +7,7 @@ import { type Schemas, take, v1 } from "../../api/client";
 import { better, useMetric } from "../../lib/catalogue";
 import { figure, money } from "../../lib/format";
 import type { Range } from "../../lib/range";
+import { t } from "../../text/overview";
 import { Card, Delta } from "../../ui/display";
 import { Empty, Failed, SkeletonRows } from "../../ui/feedback";
 import { Select } from "../../ui/fields";
@@ -40,14 +42,14 @@ export function Ranking({ range, by }: { range: Range; by: Rank }) {
   const rows = ranked(report.data?.data ?? [], by);
   const half = rows.length > shown;
   const currency = report.data?.meta.currency ?? "USD";
-  const titles = by === "spend" ? ["Most spend", "Least spend"] : ["Best", "Weakest"];
+  const titles = by === "spend" ? [t.ranking.most, t.ranking.least] : [t.ranking.best, t.ranking.worst];
   return (
     <Card
-      title="Campaigns"
-      sub="Those with at least 1 % of the spend"
+      title={t.ranking.title}
+      sub={t.ranking.sub}
       action={
         <Select
-          label="Ranked by"
+          label={t.ranking.rankedBy}
           hideLabel
           className="w-52 no-print"
           value={by}
@@ -58,7 +60,7 @@ export function Ranking({ range, by }: { range: Range; by: Rank }) {
               search: ((old: object) => ({ ...old, by: v === "roas" ? undefined : v })) as never,
             })
           }
-          options={ranks.map((id) => ({ id, label: `By ${metric(id).label}` }))}
+          options={ranks.map((id) => ({ id, label: t.ranking.by(metric(id).label) }))}
         />
       }
       flush
@@ -68,7 +70,7 @@ export function Ranking({ range, by }: { range: Range; by: Rank }) {
       ) : report.isError ? (
         <Failed error={report.error} retry={() => report.refetch()} />
       ) : rows.length === 0 ? (
-        <Empty title="No campaign has numbers in this period">Choose another period, or wait for the next sync.</Empty>
+        <Empty title={t.ranking.empty}>{t.emptyHint}</Empty>
       ) : (
         <div className={`grid border-t border-line ${half ? "lg:grid-cols-2 lg:divide-x lg:divide-line" : ""}`}>
           <Rows title={half ? titles[0] : undefined} rows={rows.slice(0, shown)} by={by} currency={currency} />
@@ -125,10 +127,10 @@ function Rows({ title, rows, by, currency }: { title?: string; rows: Row[]; by: 
 }
 
 function CampaignName({ of: c }: { of: Row["campaign"] }) {
-  const name = c.name ?? c.external_id ?? "Unnamed";
+  const name = c.name ?? c.external_id ?? t.ranking.unnamed;
   if (!c.id) {
     return (
-      <span className="min-w-0 grow truncate text-muted" title="On the platform only">
+      <span className="min-w-0 grow truncate text-muted" title={t.ranking.platformOnly}>
         {name}
       </span>
     );

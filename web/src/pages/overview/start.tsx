@@ -1,10 +1,12 @@
 // The first steps in a new workspace. They go away when they are done.
+
 import { useQuery } from "@tanstack/react-query";
 import { Check, X } from "lucide-react";
 import { useState } from "react";
 import { own } from "../../api/client";
 import type { Key } from "../../api/console";
 import { useMay, useSession } from "../../lib/session";
+import { t } from "../../text/overview";
 import { Button, ButtonLink } from "../../ui/button";
 
 interface Step {
@@ -27,24 +29,24 @@ export function FirstSteps({ connected, created }: { connected: boolean; created
   const steps: Step[] = [
     {
       done: connected,
-      title: "Connect a platform",
-      text: "Its spend, clicks and conversions come in by themselves.",
+      title: t.steps.connect,
+      text: t.steps.connectHint,
       to: "/connections?new=1",
-      action: "Connect",
+      action: t.steps.connectAction,
     },
     {
       done: created,
-      title: "Create a campaign",
-      text: "A name is enough for a draft.",
+      title: t.steps.create,
+      text: t.steps.createHint,
       to: "/campaigns?new=1",
-      action: "Create",
+      action: t.steps.createAction,
     },
     {
       done: keys.data ?? false,
-      title: "Make an API key",
-      text: "Everything here can be done by a program too.",
+      title: t.steps.key,
+      text: t.steps.keyHint,
       to: "/settings/api/keys?new=1",
-      action: "Make a key",
+      action: t.steps.keyAction,
     },
   ];
   const left = steps.filter((s) => !s.done).length;
@@ -53,13 +55,14 @@ export function FirstSteps({ connected, created }: { connected: boolean; created
     <section aria-labelledby="first-steps" className="card mb-5 p-4">
       <div className="mb-3 flex items-center justify-between">
         <h2 id="first-steps" className="text-base font-semibold">
-          First steps <span className="num ml-1 text-sm font-normal text-muted">{3 - left} of 3</span>
+          {t.steps.title}{" "}
+          <span className="num ml-1 text-sm font-normal text-muted">{t.steps.progress(3 - left, 3)}</span>
         </h2>
         <Button
           size="sm"
           look="quiet"
           icon
-          aria-label="Hide the first steps"
+          aria-label={t.steps.hide}
           onPress={() => {
             localStorage.setItem(hidden, "gone");
             setGone(true);
@@ -74,7 +77,7 @@ export function FirstSteps({ connected, created }: { connected: boolean; created
             <span
               className={`num grid size-6 shrink-0 place-items-center rounded-full text-xs font-medium ${s.done ? "bg-good-soft text-good" : "bg-sunken text-muted"}`}
             >
-              {s.done ? <Check className="size-3.5" aria-label="Done" /> : i + 1}
+              {s.done ? <Check className="size-3.5" aria-label={t.steps.done} /> : i + 1}
             </span>
             <div className="flex min-w-0 grow flex-col items-start">
               <p className="font-medium">{s.title}</p>

@@ -3,6 +3,8 @@ import { useState } from "react";
 import { Form } from "react-aria-components";
 import { own, Refusal } from "../../api/client";
 import type { Member } from "../../api/console";
+import { common } from "../../text/common";
+import { t } from "../../text/settings";
 import { Button } from "../../ui/button";
 import { Note } from "../../ui/feedback";
 import { RadioGroup, TextField } from "../../ui/fields";
@@ -20,7 +22,7 @@ export function AddService({ isOpen, close }: { isOpen: boolean; close: () => vo
     meta: { quiet: true },
     mutationFn: () => own<Member>("POST", "/members/service", { name: name.trim(), role }),
     onSuccess: (m) => {
-      say(`${m.name} is added. Make its key under API keys.`);
+      say(t.service.added(m.name));
       end();
       client.invalidateQueries({ queryKey: ["members"] });
     },
@@ -32,7 +34,7 @@ export function AddService({ isOpen, close }: { isOpen: boolean; close: () => vo
   };
   const f = add.error instanceof Refusal ? add.error.fields : {};
   return (
-    <Dialog title="Add a service user" isOpen={isOpen} onOpenChange={end}>
+    <Dialog title={t.members.addService} isOpen={isOpen} onOpenChange={end}>
       <Form
         className="grid gap-4"
         onSubmit={(e) => {
@@ -40,13 +42,11 @@ export function AddService({ isOpen, close }: { isOpen: boolean; close: () => vo
           add.mutate();
         }}
       >
-        <p className="text-sm text-muted">
-          A program with a place of its own. It cannot sign in, and its keys go on working when people leave.
-        </p>
+        <p className="text-sm text-muted">{t.service.hint}</p>
         {add.error && Object.keys(f).length === 0 ? <Note tone="bad">{add.error.message}</Note> : null}
         <TextField
-          label="Name"
-          hint="Such as “Nightly export”."
+          label={common.name}
+          hint={t.service.nameHint}
           autoFocus
           isRequired
           autoComplete="off"
@@ -54,11 +54,11 @@ export function AddService({ isOpen, close }: { isOpen: boolean; close: () => vo
           onChange={setName}
           error={f.name}
         />
-        <RadioGroup label="Role" value={role} onChange={setRole} options={options} error={f.role} />
+        <RadioGroup label={t.role} value={role} onChange={setRole} options={options} error={f.role} />
         <Actions>
-          <Button onPress={end}>Cancel</Button>
+          <Button onPress={end}>{common.cancel}</Button>
           <Button type="submit" look="primary" busy={add.isPending}>
-            Add service user
+            {t.members.addService}
           </Button>
         </Actions>
       </Form>

@@ -1,12 +1,18 @@
 import { useState } from "react";
 import { Radio, RadioGroup } from "react-aria-components";
+import { common } from "../../text/common";
+import { browserLanguage, chooseLanguage, chosenLanguage, type Language, languages } from "../../text/language";
+import { t } from "../../text/settings";
 import { chooseTheme, chosenTheme, type Theme } from "../../theme";
 import { Card, PageHeader } from "../../ui/display";
+import { Select } from "../../ui/fields";
+
+const a = t.appearance;
 
 const choices: { id: Theme; name: string; hint: string }[] = [
-  { id: "system", name: "System", hint: "As your device is set" },
-  { id: "light", name: "Light", hint: "Always light" },
-  { id: "dark", name: "Dark", hint: "Always dark" },
+  { id: "system", name: a.system, hint: a.systemHint },
+  { id: "light", name: a.light, hint: a.lightHint },
+  { id: "dark", name: a.dark, hint: a.darkHint },
 ];
 
 export function Appearance() {
@@ -17,9 +23,9 @@ export function Appearance() {
   };
   return (
     <>
-      <PageHeader title="Appearance" sub="Kept in this browser." />
-      <Card title="Theme">
-        <RadioGroup aria-label="Theme" value={theme} onChange={choose} className="grid gap-3 sm:grid-cols-3">
+      <PageHeader title={a.title} sub={a.sub} />
+      <Card title={a.theme}>
+        <RadioGroup aria-label={a.theme} value={theme} onChange={choose} className="grid gap-3 sm:grid-cols-3">
           {choices.map((c) => (
             <Radio
               key={c.id}
@@ -39,7 +45,31 @@ export function Appearance() {
           ))}
         </RadioGroup>
       </Card>
+      <LanguageCard />
     </>
+  );
+}
+
+function LanguageCard() {
+  const chosen = chosenLanguage();
+  const choose = (id: string) => {
+    chooseLanguage(id === "" ? null : (id as Language));
+    location.reload();
+  };
+  return (
+    <Card className="mt-5" title={a.language} sub={a.languageHint}>
+      <Select
+        label={common.language}
+        hideLabel
+        className="w-72"
+        value={chosen ?? ""}
+        onChange={choose}
+        options={[
+          { id: "", label: a.browser(languages[browserLanguage]) },
+          ...Object.entries(languages).map(([id, name]) => ({ id, label: name })),
+        ]}
+      />
+    </Card>
   );
 }
 

@@ -5,6 +5,7 @@ import { own } from "../../api/client";
 import type { AuditEntry } from "../../api/console";
 import { ago, instant, words } from "../../lib/format";
 import { useMay, useSession } from "../../lib/session";
+import { t } from "../../text/settings";
 import { Button, ButtonLink, TextLink } from "../../ui/button";
 import { Card, PageHeader } from "../../ui/display";
 import { Empty, Failed, SkeletonRows } from "../../ui/feedback";
@@ -24,13 +25,13 @@ export function Audit() {
     navigate({ to: ".", replace: true, search: ((old: object) => ({ ...old, action: next || undefined })) as never });
   return (
     <>
-      <PageHeader title="Audit log" sub="Who did what, and from where. Chained, so that nothing can be changed unseen.">
+      <PageHeader title={t.audit.title} sub={t.audit.sub}>
         {may ? (
           <>
-            <Select label="Actions" hideLabel className="w-36" value={action} onChange={set} options={groups} />
+            <Select label={t.audit.filter} hideLabel className="w-36" value={action} onChange={set} options={groups} />
             <ButtonLink href="/console/api/audit.ndjson" download="audit.ndjson">
               <Download aria-hidden="true" />
-              Export NDJSON
+              {t.audit.export}
             </ButtonLink>
           </>
         ) : null}
@@ -39,7 +40,7 @@ export function Audit() {
         {may ? (
           <Entries action={action} clear={() => set("")} />
         ) : (
-          <Empty title="Admins and owners see the audit log">Ask one of them what you need to know.</Empty>
+          <Empty title={t.audit.closed}>{t.audit.closedHint}</Empty>
         )}
       </Card>
     </>
@@ -65,22 +66,22 @@ function Entries({ action, clear }: { action: string; clear: () => void }) {
   return (
     <>
       <DataTable
-        label="Audit log"
+        label={t.audit.title}
         columns={columns(timezone)}
         rows={rows}
         rowKey={(e) => String(e.seq)}
         empty={
           action ? (
-            <Empty title="Nothing of that kind yet" action={<Button onPress={clear}>Show all actions</Button>} />
+            <Empty title={t.audit.noMatch} action={<Button onPress={clear}>{t.audit.showAll}</Button>} />
           ) : (
-            <Empty icon={<ScrollText aria-hidden="true" />} title="Nothing has been done yet" />
+            <Empty icon={<ScrollText aria-hidden="true" />} title={t.audit.empty} />
           )
         }
       />
       {log.hasNextPage ? (
         <div className="flex justify-center py-3">
           <Button look="quiet" busy={log.isFetchingNextPage} onPress={() => log.fetchNextPage()}>
-            Show older
+            {t.audit.older}
           </Button>
         </div>
       ) : null}
@@ -92,7 +93,7 @@ function columns(zone: string): TableColumn<AuditEntry>[] {
   return [
     {
       id: "action",
-      name: "Action",
+      name: t.audit.action,
       cell: (e) => (
         <span className="block min-w-0">
           <span className="block truncate font-medium">{actionWords(e.action)}</span>
@@ -100,26 +101,24 @@ function columns(zone: string): TableColumn<AuditEntry>[] {
         </span>
       ),
     },
-    { id: "actor", name: "By", width: 180, cell: (e) => <Actor of={e} /> },
+    { id: "actor", name: t.audit.by, width: 180, cell: (e) => <Actor of={e} /> },
     {
       id: "ip",
-      name: "From",
+      name: t.ipAddress,
       wide: true,
       width: 150,
       cell: (e) => <span className="block truncate font-mono text-xs">{e.ip}</span>,
     },
     {
       id: "at",
-      name: "When",
+      name: t.when,
       width: 120,
       cell: (e) => (
         <Hint
           text={
             <span className="grid gap-0.5">
               <span>{instant(e.at)}</span>
-              <span className="text-muted">
-                {instant(e.at, zone)} in {zone}
-              </span>
+              <span className="text-muted">{t.audit.inZone(instant(e.at, zone), zone)}</span>
               {e.request_id ? <span className="font-mono text-2xs text-faint">{e.request_id}</span> : null}
             </span>
           }

@@ -1,9 +1,11 @@
 // The settings: what there is on the left, one page on the right.
+
 import { Outlet, useLocation } from "@tanstack/react-router";
 import { Suspense } from "react";
 import { Link } from "react-aria-components";
 import { reaches, useSession } from "../../lib/session";
 import { settingsGroups } from "../../shell/nav";
+import { t } from "../../text/settings";
 import { SkeletonRows } from "../../ui/feedback";
 
 export function SettingsFrame() {
@@ -12,7 +14,7 @@ export function SettingsFrame() {
   return (
     <div className="lg:grid lg:grid-cols-[11rem_minmax(0,1fr)] lg:gap-10 print:block!">
       <nav
-        aria-label="Settings"
+        aria-label={t.title}
         className="mb-5 flex gap-x-5 gap-y-1 overflow-x-auto no-print max-lg:border-b max-lg:border-line max-lg:pb-2 lg:sticky lg:top-6 lg:flex-col lg:self-start"
       >
         {settingsGroups.map((g) => (

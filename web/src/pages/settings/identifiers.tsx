@@ -1,14 +1,15 @@
 import { instant } from "../../lib/format";
 import { useSession } from "../../lib/session";
+import { t } from "../../text/settings";
 import { CopyButton } from "../../ui/copy";
 
 /** What programs and support ask for. */
 export function Identifiers() {
   const { workspace, user, build } = useSession();
   const items: [string, string][] = [
-    ["API address", `${location.origin}/v1`],
-    ["Workspace", workspace.id],
-    ["You", user.id],
+    [t.general.apiUrl, `${location.origin}/v1`],
+    [t.general.workspaceId, workspace.id],
+    [t.general.userId, user.id],
   ];
   return (
     <>
@@ -23,9 +24,7 @@ export function Identifiers() {
           </div>
         ))}
       </dl>
-      <p className="mt-2 text-xs text-muted">
-        Created {instant(workspace.created_at)}. Server version {build}.
-      </p>
+      <p className="mt-2 text-xs text-muted">{t.general.created(instant(workspace.created_at), build)}</p>
     </>
   );
 }

@@ -2,6 +2,8 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { own } from "../../api/client";
 import type { Invitation } from "../../api/console";
 import { ago, words } from "../../lib/format";
+import { common } from "../../text/common";
+import { t } from "../../text/settings";
 import { Button } from "../../ui/button";
 import { Card } from "../../ui/display";
 import { DataTable } from "../../ui/table";
@@ -13,30 +15,35 @@ export function Invitations({ list }: { list: Invitation[] }) {
   const withdraw = useMutation({
     mutationFn: (i: Invitation) => own("DELETE", `/invitations/${i.id}`),
     onSuccess: (_r, i) => {
-      say(`The invitation of ${i.email} is withdrawn. Its link no longer works.`);
+      say(t.invite.revoked(i.email));
       return client.invalidateQueries({ queryKey: ["members"] });
     },
   });
   return (
-    <Card title="Invited" flush>
+    <Card title={t.invite.pending} flush>
       <DataTable
-        label="Invitations"
+        label={t.invite.pending}
         rows={list}
         rowKey={(i) => i.id}
         empty={null}
         columns={[
-          { id: "email", name: "E-mail", cell: (i) => <span className="block truncate">{i.email}</span> },
-          { id: "role", name: "Role", width: 140, cell: (i) => words(i.role) },
-          { id: "ends", name: "Expires", wide: true, width: 120, cell: (i) => ago(i.expires_at) },
+          { id: "email", name: common.email, cell: (i) => <span className="block truncate">{i.email}</span> },
+          { id: "role", name: t.role, width: 140, cell: (i) => words(i.role) },
+          { id: "ends", name: t.invite.expires, wide: true, width: 120, cell: (i) => ago(i.expires_at) },
           {
             id: "menu",
-            name: <span className="sr-only">Actions</span>,
-            label: "Actions",
+            name: <span className="sr-only">{t.actions}</span>,
+            label: t.actions,
             width: 120,
             align: "end",
             cell: (i) => (
-              <Button size="sm" look="quiet" aria-label={`Withdraw ${i.email}`} onPress={() => withdraw.mutate(i)}>
-                Withdraw
+              <Button
+                size="sm"
+                look="quiet"
+                aria-label={t.invite.revokeFor(i.email)}
+                onPress={() => withdraw.mutate(i)}
+              >
+                {t.invite.revoke}
               </Button>
             ),
           },

@@ -4,6 +4,8 @@ import { Form } from "react-aria-components";
 import { own, Refusal } from "../../api/client";
 import type { Sent } from "../../api/console";
 import { useSession } from "../../lib/session";
+import { common } from "../../text/common";
+import { t } from "../../text/settings";
 import { Button } from "../../ui/button";
 import { Note } from "../../ui/feedback";
 import { RadioGroup, TextField } from "../../ui/fields";
@@ -25,7 +27,7 @@ export function Invite({ isOpen, close }: { isOpen: boolean; close: () => void }
     mutationFn: () => own<Sent>("POST", "/members", { email: email.trim(), role }),
     onSuccess: (s) => {
       if (s.link) setSent(s);
-      else say(`An invitation is on its way to ${email}.`);
+      else say(t.invite.sent(email));
       end();
       client.invalidateQueries({ queryKey: ["members"] });
     },
@@ -38,7 +40,7 @@ export function Invite({ isOpen, close }: { isOpen: boolean; close: () => void }
   const f = invite.error instanceof Refusal ? invite.error.fields : {};
   return (
     <>
-      <Dialog title="Invite somebody" isOpen={isOpen} onOpenChange={end}>
+      <Dialog title={t.members.invite} isOpen={isOpen} onOpenChange={end}>
         <Form
           className="grid gap-4"
           onSubmit={(e) => {
@@ -48,27 +50,27 @@ export function Invite({ isOpen, close }: { isOpen: boolean; close: () => void }
         >
           {invite.error && Object.keys(f).length === 0 ? <Note tone="bad">{invite.error.message}</Note> : null}
           <TextField
-            label="E-mail"
+            label={common.email}
             type="email"
             autoFocus
             isRequired
             autoComplete="off"
-            hint={mail ? "They get a link that works for 7 days." : "You get a link to pass on. It works for 7 days."}
+            hint={mail ? t.invite.hint : t.invite.hintLink}
             value={email}
             onChange={setEmail}
             error={f.email}
           />
-          <RadioGroup label="Role" value={role} onChange={setRole} options={options} error={f.role} />
+          <RadioGroup label={t.role} value={role} onChange={setRole} options={options} error={f.role} />
           <Actions>
-            <Button onPress={end}>Cancel</Button>
+            <Button onPress={end}>{common.cancel}</Button>
             <Button type="submit" look="primary" busy={invite.isPending}>
-              {mail ? "Send invitation" : "Make link"}
+              {mail ? t.invite.send : t.invite.createLink}
             </Button>
           </Actions>
         </Form>
       </Dialog>
-      <SentLink title="Invitation link" sent={sent} close={() => setSent(null)}>
-        Whoever opens it joins this workspace. It works once, for 7 days.
+      <SentLink title={t.invite.linkTitle} sent={sent} close={() => setSent(null)}>
+        {t.invite.linkHint}
       </SentLink>
     </>
   );

@@ -1,9 +1,12 @@
 // How keys end: replaced by another, or for good.
+
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Form } from "react-aria-components";
 import { own } from "../../api/client";
 import type { Key, MadeKey } from "../../api/console";
+import { common } from "../../text/common";
+import { t } from "../../text/settings";
 import { Button } from "../../ui/button";
 import { Note } from "../../ui/feedback";
 import { RadioGroup, TextField } from "../../ui/fields";
@@ -18,10 +21,10 @@ interface Props {
 }
 
 const overlaps = [
-  { id: "0", label: "Now", hint: "For a key that others may have. What uses it stops until it has the new one." },
-  { id: "3600", label: "In 1 hour" },
-  { id: "86400", label: "In 24 hours", hint: "Both work meanwhile, so nothing stops." },
-  { id: "604800", label: "In 7 days" },
+  { id: "0", label: t.rotate.now, hint: t.rotate.nowHint },
+  { id: "3600", label: t.rotate.hour },
+  { id: "86400", label: t.rotate.day, hint: t.rotate.dayHint },
+  { id: "604800", label: t.rotate.week },
 ];
 
 /** Makes a key that takes the place of another, and shows its secret once. */
@@ -48,17 +51,15 @@ export function RotateKey({ target, close }: Props) {
   };
   return (
     <>
-      <Dialog title={`Rotate “${target?.name ?? ""}”`} isOpen={!!target} onOpenChange={end}>
+      <Dialog title={t.rotate.title(target?.name ?? "")} isOpen={!!target} onOpenChange={end}>
         <div className="grid gap-4">
-          <p className="text-sm text-muted">
-            You get a new key with the same name, access and length of life. Put it where the old one is used.
-          </p>
+          <p className="text-sm text-muted">{t.rotate.hint}</p>
           {rotate.error ? <Note tone="bad">{rotate.error.message}</Note> : null}
-          <RadioGroup label="The old key ends" value={chosen} onChange={setOverlap} options={overlaps} />
+          <RadioGroup label={t.rotate.ends} value={chosen} onChange={setOverlap} options={overlaps} />
           <Actions>
-            <Button onPress={end}>Cancel</Button>
+            <Button onPress={end}>{common.cancel}</Button>
             <Button look="primary" busy={rotate.isPending} onPress={() => target && rotate.mutate(target.id)}>
-              Rotate key
+              {t.rotate.action}
             </Button>
           </Actions>
         </div>
@@ -78,7 +79,7 @@ export function RevokeKey({ target, close }: Props) {
     meta: { quiet: true },
     mutationFn: (key: Key) => proved(() => own("DELETE", `/keys/${key.id}`)),
     onSuccess: (_, key) => {
-      say(`${key.name} is revoked.`);
+      say(t.revoke.done(key.name));
       end();
       client.invalidateQueries({ queryKey: ["keys"] });
     },
@@ -90,7 +91,7 @@ export function RevokeKey({ target, close }: Props) {
   };
   return (
     <>
-      <Dialog title={`Revoke “${target?.name ?? ""}”`} isOpen={!!target} onOpenChange={end}>
+      <Dialog title={t.revoke.title(target?.name ?? "")} isOpen={!!target} onOpenChange={end}>
         <Form
           className="grid gap-4"
           onSubmit={(e) => {
@@ -98,21 +99,19 @@ export function RevokeKey({ target, close }: Props) {
             if (target && typed === target.name) revoke.mutate(target);
           }}
         >
-          <p className="text-sm text-muted">
-            The key stops working at once and cannot be brought back. Whatever uses it gets 401.
-          </p>
+          <p className="text-sm text-muted">{t.revoke.hint}</p>
           {revoke.error ? <Note tone="bad">{revoke.error.message}</Note> : null}
           <TextField
-            label={`Type ${target?.name ?? ""} to confirm`}
+            label={t.revoke.confirm(target?.name ?? "")}
             autoFocus
             autoComplete="off"
             value={typed}
             onChange={setTyped}
           />
           <Actions>
-            <Button onPress={end}>Cancel</Button>
+            <Button onPress={end}>{common.cancel}</Button>
             <Button type="submit" look="danger" isDisabled={typed !== target?.name} busy={revoke.isPending}>
-              Revoke key
+              {t.revoke.action}
             </Button>
           </Actions>
         </Form>

@@ -2,7 +2,10 @@ import { useState } from "react";
 import { Form } from "react-aria-components";
 import type { Refusal } from "../../api/client";
 import type { Access, NewKey } from "../../api/console";
+import { words } from "../../lib/format";
 import { useSession } from "../../lib/session";
+import { common } from "../../text/common";
+import { t } from "../../text/settings";
 import { Button } from "../../ui/button";
 import { Note } from "../../ui/feedback";
 import { Select, Switch, TextField } from "../../ui/fields";
@@ -13,16 +16,16 @@ import { usePeople } from "./people";
 export const families = ["campaigns", "creative", "analytics", "audiences", "connections", "webhooks"] as const;
 
 const lives = [
-  { id: "30", label: "30 days" },
-  { id: "90", label: "90 days" },
-  { id: "180", label: "180 days" },
-  { id: "365", label: "1 year" },
+  { id: "30", label: t.keyForm.days(30) },
+  { id: "90", label: t.keyForm.days(90) },
+  { id: "180", label: t.keyForm.days(180) },
+  { id: "365", label: t.keyForm.year },
 ];
 
 const levels = [
-  { id: "none", label: "No access" },
-  { id: "read", label: "Read" },
-  { id: "write", label: "Read and write" },
+  { id: "none", label: t.keyForm.levels.none },
+  { id: "read", label: t.keyForm.levels.read },
+  { id: "write", label: t.keyForm.levels.write },
 ];
 
 type Levels = Record<string, string>;
@@ -62,8 +65,8 @@ export function KeyForm(p: { make: (key: NewKey) => void; cancel: () => void; bu
         <Note tone="bad">{unplaced.map(([, m]) => m).join(" ") || p.error.message}</Note>
       ) : null}
       <TextField
-        label="Name"
-        hint="What the key is for, such as “Nightly export”."
+        label={common.name}
+        hint={t.keyForm.nameHint}
         autoFocus
         isRequired
         maxLength={100}
@@ -73,37 +76,33 @@ export function KeyForm(p: { make: (key: NewKey) => void; cancel: () => void; bu
       />
       {services.length > 0 ? (
         <Select
-          label="Acts as"
+          label={t.keyForm.actsAs}
           value={holder}
           onChange={setHolder}
           options={[
-            { id: "", label: "You" },
-            ...services.map((m) => ({ id: m.id, label: m.name, hint: `Service user, ${m.role}` })),
+            { id: "", label: t.you },
+            ...services.map((m) => ({ id: m.id, label: m.name, hint: t.keyForm.service(words(m.role)) })),
           ]}
           error={f.user_id}
         />
       ) : null}
       <Select
-        label="Expires after"
+        label={t.keyForm.expiration}
         value={life}
         onChange={setLife}
-        options={endless ? [...lives, { id: "0", label: "Never" }] : lives}
+        options={endless ? [...lives, { id: "0", label: t.never }] : lives}
         error={f.expires_in_days}
-        hint={
-          life === "0"
-            ? "A key that never ends is a risk if it is ever lost."
-            : "You are warned before, and can rotate it."
-        }
+        hint={life === "0" ? t.keyForm.neverHint : t.keyForm.expirationHint}
       />
       <div className="grid gap-2">
         <Switch isSelected={narrow} onChange={setNarrow}>
-          Allow only some of what {holder ? "it" : "you"} may do
+          {holder ? t.keyForm.limitService : t.keyForm.limitOwn}
         </Switch>
         {narrow ? <Narrowing given={given} set={setGiven} /> : null}
       </div>
       <TextField
-        label="Allowed addresses"
-        hint="One network per line, such as 203.0.113.0/24. Empty: from anywhere."
+        label={t.keyForm.addresses}
+        hint={t.keyForm.addressesHint}
         rows={2}
         mono
         value={addresses}
@@ -111,9 +110,9 @@ export function KeyForm(p: { make: (key: NewKey) => void; cancel: () => void; bu
         error={Object.entries(f).find(([field]) => field.startsWith("ip_allow_list"))?.[1]}
       />
       <Actions>
-        <Button onPress={p.cancel}>Cancel</Button>
+        <Button onPress={p.cancel}>{common.cancel}</Button>
         <Button type="submit" look="primary" busy={p.busy}>
-          Create key
+          {t.keys.create}
         </Button>
       </Actions>
     </Form>
@@ -129,9 +128,9 @@ function Narrowing({ given, set }: { given: Levels; set: (next: Levels) => void 
     <div className="divide-y divide-line rounded-lg border border-line">
       {families.map((f) => (
         <div key={f} className="flex items-center justify-between gap-4 px-3 py-1.5">
-          <span className="text-sm">{f.charAt(0).toUpperCase() + f.slice(1)}</span>
+          <span className="text-sm">{words(f)}</span>
           <Select
-            label={`Access to ${f}`}
+            label={t.keyForm.accessTo(words(f))}
             hideLabel
             className="w-40"
             value={given[f] ?? "none"}

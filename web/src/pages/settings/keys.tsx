@@ -4,8 +4,10 @@ import { Ellipsis, KeyRound, Plus } from "lucide-react";
 import { useState } from "react";
 import { own } from "../../api/client";
 import type { Key } from "../../api/console";
-import { ago, count, day, instant, none } from "../../lib/format";
+import { ago, count, day, instant, none, words } from "../../lib/format";
 import { useMay } from "../../lib/session";
+import { common } from "../../text/common";
+import { t } from "../../text/settings";
 import { Button } from "../../ui/button";
 import { Card, PageHeader, Sparkline, Status } from "../../ui/display";
 import { Empty, Failed, Note, SkeletonRows } from "../../ui/feedback";
@@ -45,22 +47,22 @@ export function Keys() {
   const open = () => set({ new: 1 });
   return (
     <>
-      <PageHeader title="API keys" sub="A key acts as the person who made it, within what you allow it.">
+      <PageHeader title={t.keys.title} sub={t.keys.sub}>
         <ShowCall call={{ method: "GET", path: "/v1/me" }} />
         <Select
-          label="Show"
+          label={t.keys.show}
           hideLabel
           className="w-32"
           value={all ? "all" : "active"}
           onChange={(v) => set({ show: v === "all" ? "all" : undefined })}
           options={[
-            { id: "active", label: "Active" },
-            { id: "all", label: "All keys" },
+            { id: "active", label: t.keys.active },
+            { id: "all", label: t.keys.all },
           ]}
         />
         <Button look="primary" onPress={open}>
           <Plus aria-hidden="true" />
-          Create key
+          {t.keys.create}
         </Button>
       </PageHeader>
       <div className="grid gap-4">
@@ -99,27 +101,26 @@ function Warnings({ keys, rotate }: { keys: Key[]; rotate: (key: Key) => void })
           <Note
             key={k.id}
             tone="bad"
-            title={`“${k.name}” was sent where others can read it`}
+            title={t.keys.exposed(k.name)}
             action={
               mayRotate(k) ? (
                 <Button size="sm" onPress={() => rotate(k)}>
-                  Rotate now
+                  {t.keys.rotateNow}
                 </Button>
               ) : null
             }
           >
-            It stood in an address or came over an open line, so it may be in a log.
-            {mayRotate(k)
-              ? " Rotate it and use the new one."
-              : ` Ask ${k.user.name || k.user.email} to rotate it, or revoke it.`}
+            {mayRotate(k) ? t.keys.exposedMine : t.keys.exposedOther(k.user.name || k.user.email)}
           </Note>
         ))}
       {expiring.length > 0 ? (
         <Note
           tone="warn"
-          title={expiring.length === 1 ? `“${expiring[0]?.name}” ends soon` : `${expiring.length} keys end soon`}
+          title={
+            expiring.length === 1 ? t.keys.expiring(expiring[0]?.name ?? "") : t.keys.expiringMany(expiring.length)
+          }
         >
-          {expiring.map((k) => `${k.name} ${ago(k.expires_at)}`).join(", ")}. Rotate before that, so that nothing stops.
+          {t.keys.expiringHint(expiring.map((k) => ({ name: k.name, when: ago(k.expires_at) })))}
         </Note>
       ) : null}
     </>
@@ -131,7 +132,7 @@ function KeyTable(p: { rows: Key[]; act: (d: Doing) => void; none?: () => void; 
   const columns: TableColumn<Key>[] = [
     {
       id: "name",
-      name: "Name",
+      name: common.name,
       width: 180,
       cell: (k) => (
         <span className="block min-w-0">
@@ -142,33 +143,28 @@ function KeyTable(p: { rows: Key[]; act: (d: Doing) => void; none?: () => void; 
     },
     {
       id: "user",
-      name: "Creator",
+      name: t.keys.user,
       wide: true,
-      cell: (k) => <span className="block truncate">{k.mine ? "You" : k.user.name || k.user.email}</span>,
+      cell: (k) => <span className="block truncate">{k.mine ? t.you : k.user.name || k.user.email}</span>,
     },
-    { id: "scopes", name: "Access", wide: true, minWidth: 96, cell: (k) => <AccessOf of={k} /> },
+    { id: "scopes", name: t.keys.access, wide: true, minWidth: 96, cell: (k) => <AccessOf of={k} /> },
     {
       id: "calls",
-      name: "Calls, 30 days",
+      name: t.keys.requests,
       align: "end",
       wide: true,
       width: 165,
       cell: (k) => (
         <span className="flex items-center justify-end gap-1">
-          <Sparkline
-            values={k.daily}
-            width={64}
-            height={20}
-            label={`Calls a day, ${count(k.requests_30d)} in 30 days`}
-          />
+          <Sparkline values={k.daily} width={64} height={20} label={t.keys.perDay(count(k.requests_30d))} />
           <span className="w-17 shrink-0">{count(k.requests_30d)}</span>
         </span>
       ),
     },
-    { id: "used", name: "Last used", wide: true, width: 102, cell: (k) => <LastUse of={k} /> },
+    { id: "used", name: t.keys.lastUsed, wide: true, width: 102, cell: (k) => <LastUse of={k} /> },
     {
       id: "expires",
-      name: "Expires",
+      name: t.keys.expires,
       wide: true,
       width: 108,
       cell: (k) =>
@@ -177,40 +173,40 @@ function KeyTable(p: { rows: Key[]; act: (d: Doing) => void; none?: () => void; 
             {day(k.expires_at)}
           </span>
         ) : (
-          "Never"
+          t.never
         ),
     },
-    { id: "status", name: "Status", width: 98, cell: (k) => <Status value={k.status} /> },
+    { id: "status", name: t.status, width: 98, cell: (k) => <Status value={k.status} /> },
     {
       id: "menu",
-      name: <span className="sr-only">Actions</span>,
-      label: "Actions",
+      name: <span className="sr-only">{t.actions}</span>,
+      label: t.actions,
       width: 52,
       cell: (k) => (live(k) && (k.mine || admin) ? <KeyMenu of={k} act={p.act} /> : null),
     },
   ];
   return (
     <DataTable
-      label="API keys"
+      label={t.keys.title}
       columns={columns}
       rows={p.rows}
       rowKey={(k) => k.id}
       empty={
         p.none ? (
-          <Empty title="No active keys" action={<Button onPress={p.none}>Show all keys</Button>}>
-            The keys of this workspace were revoked or have expired.
+          <Empty title={t.keys.noActive} action={<Button onPress={p.none}>{t.keys.showAll}</Button>}>
+            {t.keys.noActiveHint}
           </Empty>
         ) : (
           <Empty
             icon={<KeyRound aria-hidden="true" />}
-            title="No keys yet"
+            title={t.keys.empty}
             action={
               <Button look="primary" onPress={p.create}>
-                Create key
+                {t.keys.create}
               </Button>
             }
           >
-            With a key, your programs do what you do here.
+            {t.keys.emptyHint}
           </Empty>
         )
       }
@@ -219,24 +215,20 @@ function KeyTable(p: { rows: Key[]; act: (d: Doing) => void; none?: () => void; 
 }
 
 function AccessOf({ of }: { of: Key }) {
-  if (of.scopes === null) return <>As creator</>;
+  if (of.scopes === null) return <>{t.keys.sameAccess}</>;
   const open = families.filter((f) => of.scopes?.[f]);
-  if (open.length === 0) return <>Nothing</>;
+  if (open.length === 0) return <>{t.keys.noAccess}</>;
   return (
     <Hint
       text={
         <span className="grid gap-0.5">
           {open.map((f) => (
-            <span key={f}>
-              {f}: {of.scopes?.[f]}
-            </span>
+            <span key={f}>{t.keys.level(words(f), t.keyForm.levels[of.scopes?.[f] ?? "none"])}</span>
           ))}
         </span>
       }
     >
-      <span className="whitespace-nowrap">
-        {open.length} of {families.length}
-      </span>
+      <span className="whitespace-nowrap">{t.keys.some(open.length, families.length)}</span>
     </Hint>
   );
 }
@@ -248,7 +240,7 @@ function LastUse({ of }: { of: Key }) {
       text={
         <span className="grid gap-0.5">
           <span>{instant(of.last_used_at)}</span>
-          <span>From {of.last_ip || "an unknown address"}</span>
+          <span>{of.last_ip ? t.keys.usedFrom(of.last_ip) : t.keys.usedFromUnknown}</span>
           {of.last_user_agent ? <span className="break-all text-muted">{of.last_user_agent}</span> : null}
         </span>
       }
@@ -262,14 +254,14 @@ function KeyMenu({ of, act }: { of: Key; act: (d: Doing) => void }) {
   const mayRotate = useMayRotate();
   return (
     <MenuTrigger>
-      <Button look="quiet" size="sm" icon aria-label={`Actions for ${of.name}`}>
+      <Button look="quiet" size="sm" icon aria-label={t.actionsFor(of.name)}>
         <Ellipsis aria-hidden="true" />
       </Button>
-      <Menu label={`Actions for ${of.name}`}>
-        {mayRotate(of) ? <MenuItem onAction={() => act({ what: "rotate", key: of })}>Rotate</MenuItem> : null}
-        <MenuItem href={`/settings/api/requests?key=${of.id}`}>See its requests</MenuItem>
+      <Menu label={t.actionsFor(of.name)}>
+        {mayRotate(of) ? <MenuItem onAction={() => act({ what: "rotate", key: of })}>{t.keys.rotate}</MenuItem> : null}
+        <MenuItem href={`/settings/api/requests?key=${of.id}`}>{t.keys.viewRequests}</MenuItem>
         <MenuItem danger onAction={() => act({ what: "revoke", key: of })}>
-          Revoke
+          {t.keys.revoke}
         </MenuItem>
       </Menu>
     </MenuTrigger>

@@ -2,6 +2,7 @@ import { useNavigate, useSearch } from "@tanstack/react-router";
 import { Bot, Lock, UserPlus } from "lucide-react";
 import { words } from "../../lib/format";
 import { useMay, useSession } from "../../lib/session";
+import { t } from "../../text/settings";
 import { Button } from "../../ui/button";
 import { Card, Facts, PageHeader } from "../../ui/display";
 import { Empty, Failed, SkeletonRows } from "../../ui/feedback";
@@ -20,23 +21,23 @@ export function Members() {
   const may = useMay("admin");
   return (
     <>
-      <PageHeader title="Members" sub="Who may work here, and how far.">
+      <PageHeader title={t.members.title} sub={t.members.sub}>
         {may ? (
           <>
             <Button onPress={() => open("service")}>
               <Bot aria-hidden="true" />
-              Add service user
+              {t.members.addService}
             </Button>
             <Button look="primary" onPress={() => open("person")}>
               <UserPlus aria-hidden="true" />
-              Invite
+              {t.members.invite}
             </Button>
           </>
         ) : null}
       </PageHeader>
       <div className="grid gap-4">
         {may ? <Lists /> : <Closed />}
-        <Card title="Roles">
+        <Card title={t.members.roles}>
           <Facts items={roles.map((r) => [words(r.id), r.may])} />
         </Card>
       </div>
@@ -50,8 +51,8 @@ function Closed() {
   const { role } = useSession();
   return (
     <Card>
-      <Empty icon={<Lock aria-hidden="true" />} title={`You are ${role === "editor" ? "an editor" : "a viewer"} here`}>
-        Admins and owners see who is a member and change roles. Ask one of them if you need another role.
+      <Empty icon={<Lock aria-hidden="true" />} title={t.members.youAre[role === "editor" ? "editor" : "viewer"]}>
+        {t.members.youAreHint}
       </Empty>
     </Card>
   );

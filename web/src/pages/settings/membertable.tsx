@@ -5,6 +5,7 @@ import { own } from "../../api/client";
 import type { Member, Role, Sent } from "../../api/console";
 import { ago, none, words } from "../../lib/format";
 import { reaches, useSession } from "../../lib/session";
+import { t } from "../../text/settings";
 import { Button } from "../../ui/button";
 import { Badge } from "../../ui/display";
 import { Select } from "../../ui/fields";
@@ -17,7 +18,7 @@ import { useRoleOptions } from "./roles";
 import { SentLink } from "./sentlink";
 
 export function MemberTable({ members }: { members: Member[] }) {
-  const { user, role } = useSession();
+  const { user, role, mail } = useSession();
   const { proved, dialog } = useProof();
   const client = useQueryClient();
   const [leaving, setLeaving] = useState<Member | null>(null);
@@ -27,19 +28,19 @@ export function MemberTable({ members }: { members: Member[] }) {
   const give = useSetRole(proved);
   const reset = useMutation({
     mutationFn: (m: Member) => proved(() => own<Sent>("POST", `/members/${m.id}/reset`)),
-    onSuccess: (s, m) => (s.link ? setSent(s) : say(`A link is on its way to ${m.email}.`)),
+    onSuccess: (s, m) => (s.link ? setSent(s) : say(t.members.resetSent(m.email))),
   });
   const mayTouch = (m: Member) => m.id !== user.id && reaches(role, m.role);
   const columns: TableColumn<Member>[] = [
     {
       id: "name",
-      name: "Member",
+      name: t.members.member,
       cell: (m) => (
         <span className="block min-w-0">
           <span className="flex min-w-0 items-center gap-2">
             <span className="truncate font-medium">{m.name || m.email}</span>
-            {m.id === user.id ? <Badge>You</Badge> : null}
-            {m.service ? <Badge tone="info">Service</Badge> : null}
+            {m.id === user.id ? <Badge>{t.you}</Badge> : null}
+            {m.service ? <Badge tone="info">{t.members.service}</Badge> : null}
           </span>
           {m.service ? null : <span className="block truncate text-xs text-muted">{m.email}</span>}
         </span>
@@ -47,12 +48,12 @@ export function MemberTable({ members }: { members: Member[] }) {
     },
     {
       id: "role",
-      name: "Role",
+      name: t.role,
       width: 140,
       cell: (m) =>
         mayTouch(m) ? (
           <Select
-            label={`Role of ${m.name || m.email}`}
+            label={t.members.roleOf(m.name || m.email)}
             hideLabel
             className="w-28"
             value={m.role}
@@ -63,22 +64,26 @@ export function MemberTable({ members }: { members: Member[] }) {
           words(m.role)
         ),
     },
-    { id: "seen", name: "Last seen", wide: true, width: 150, cell: (m) => lastSeen(m) },
+    { id: "seen", name: t.members.lastActive, wide: true, width: 150, cell: (m) => lastSeen(m) },
     {
       id: "menu",
-      name: <span className="sr-only">Actions</span>,
-      label: "Actions",
+      name: <span className="sr-only">{t.actions}</span>,
+      label: t.actions,
       width: 60,
       cell: (m) =>
         mayTouch(m) ? (
           <MenuTrigger>
-            <Button look="quiet" size="sm" icon aria-label={`Actions for ${m.name || m.email}`}>
+            <Button look="quiet" size="sm" icon aria-label={t.actionsFor(m.name || m.email)}>
               <Ellipsis aria-hidden="true" />
             </Button>
-            <Menu label={`Actions for ${m.name || m.email}`}>
-              {m.service ? null : <MenuItem onAction={() => reset.mutate(m)}>Reset link</MenuItem>}
+            <Menu label={t.actionsFor(m.name || m.email)}>
+              {m.service ? null : (
+                <MenuItem onAction={() => reset.mutate(m)}>
+                  {mail ? t.members.sendReset : t.members.createReset}
+                </MenuItem>
+              )}
               <MenuItem danger onAction={() => setLeaving(m)}>
-                Remove
+                {t.remove}
               </MenuItem>
             </Menu>
           </MenuTrigger>
@@ -87,24 +92,24 @@ export function MemberTable({ members }: { members: Member[] }) {
   ];
   return (
     <>
-      <DataTable label="Members" columns={columns} rows={members} rowKey={(m) => m.id} empty={null} />
+      <DataTable label={t.members.title} columns={columns} rows={members} rowKey={(m) => m.id} empty={null} />
       {dialog}
-      <SentLink title="Reset link" sent={sent} close={() => setSent(null)}>
-        Whoever opens it chooses a new password. It works once, for an hour.
+      <SentLink title={t.members.resetTitle} sent={sent} close={() => setSent(null)}>
+        {t.members.resetHint}
       </SentLink>
       <Confirm
-        title={`Remove ${leaving?.name || leaving?.email}`}
-        action="Remove"
+        title={t.removeTitle(leaving?.name || leaving?.email || "")}
+        action={t.remove}
         danger
         isOpen={!!leaving}
         onOpenChange={() => setLeaving(null)}
         confirm={async () => {
           await own("DELETE", `/members/${leaving?.id}`);
-          say(`${leaving?.name || leaving?.email} is removed.`);
+          say(t.removed(leaving?.name || leaving?.email || ""));
           await refresh();
         }}
       >
-        Their sessions here end and their keys stop working at once. What they made stays.
+        {t.members.removeHint}
       </Confirm>
     </>
   );
@@ -125,7 +130,7 @@ function useSetRole(proved: <T>(action: () => Promise<T>) => Promise<T>) {
     onError: (_e, { member }) => show(member.id, member.role),
     onSuccess: (_r, { member, to, back }) => {
       const undo = () => give.mutate({ member: { ...member, role: to }, to: member.role, back: true });
-      say(`${member.name || member.email} is ${words(to).toLowerCase()} now.`, back ? undefined : undo);
+      say(t.members.newRole[to](member.name || member.email), back ? undefined : undo);
       return client.invalidateQueries({ queryKey: ["members"] });
     },
   });
@@ -133,7 +138,7 @@ function useSetRole(proved: <T>(action: () => Promise<T>) => Promise<T>) {
 }
 
 function lastSeen(m: Member) {
-  if (m.service) return <span className="text-muted">Only by key</span>;
+  if (m.service) return <span className="text-muted">{t.members.keyOnly}</span>;
   if (m.last_seen_at) return ago(m.last_seen_at);
-  return <span className="text-muted">{m.can_sign_in ? none : "Has no way in yet"}</span>;
+  return <span className="text-muted">{m.can_sign_in ? none : t.members.noSignIn}</span>;
 }

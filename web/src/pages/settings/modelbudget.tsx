@@ -4,6 +4,9 @@ import { Form } from "react-aria-components";
 import { Refusal } from "../../api/client";
 import { money } from "../../lib/format";
 import { useMay, useSession } from "../../lib/session";
+import { common } from "../../text/common";
+import { rich } from "../../text/rich";
+import { t } from "../../text/settings";
 import { Button } from "../../ui/button";
 import { Bar, Card } from "../../ui/display";
 import { Failed, Skeleton } from "../../ui/feedback";
@@ -18,10 +21,7 @@ export function ModelBudget() {
   const usage = useQuery(usageQuery);
   const spent = usage.data?.model.spent;
   return (
-    <Card
-      title="Monthly budget"
-      sub="In US dollars, for calendar months in UTC. At the limit the built-in composer takes over."
-    >
+    <Card title={t.budget.title} sub={t.budget.sub}>
       <div className="grid gap-4">
         {usage.error ? (
           <Failed error={usage.error} retry={usage.refetch} />
@@ -29,14 +29,13 @@ export function ModelBudget() {
           <Skeleton className="h-8 w-full" />
         ) : (
           <div className="grid gap-1.5">
-            <p className="num text-sm">
-              <span className="font-medium">{money(spent, "USD")}</span>{" "}
-              <span className="text-muted">
-                spent this month{budget === null ? ", no limit" : ` of ${money(budget, "USD")}`}
-              </span>
+            <p className="num text-sm text-muted">
+              {rich(budget === null ? t.budget.spent : t.budget.spentOf(money(budget, "USD")), {
+                amount: <span className="font-medium text-ink">{money(spent, "USD")}</span>,
+              })}
             </p>
             {budget === null ? null : (
-              <Bar share={Number(budget) > 0 ? Number(spent) / Number(budget) : 1} label="Budget used" />
+              <Bar share={Number(budget) > 0 ? Number(spent) / Number(budget) : 1} label={t.budget.used} />
             )}
           </div>
         )}
@@ -59,12 +58,12 @@ function SetBudget() {
       className="flex items-start gap-2"
       onSubmit={(e) => {
         e.preventDefault();
-        save.mutate({ model_budget: next }, { onSuccess: () => say("Saved.") });
+        save.mutate({ model_budget: next }, { onSuccess: () => say(t.saved) });
       }}
     >
       <TextField
-        label="Limit a month"
-        hint="Empty: no limit."
+        label={t.budget.limit}
+        hint={t.budget.limitHint}
         className="w-44"
         inputMode="decimal"
         trailing="USD"
@@ -73,7 +72,7 @@ function SetBudget() {
         error={fault}
       />
       <Button type="submit" className="mt-6" isDisabled={next === budget} busy={save.isPending}>
-        Save
+        {common.save}
       </Button>
     </Form>
   );

@@ -3,6 +3,9 @@ import { useState } from "react";
 import { Form } from "react-aria-components";
 import { own, Refusal } from "../../api/client";
 import type { Provider } from "../../api/console";
+import { words } from "../../lib/format";
+import { common } from "../../text/common";
+import { t } from "../../text/settings";
 import { Button } from "../../ui/button";
 import { Note } from "../../ui/feedback";
 import { Checkbox, Select, TextField } from "../../ui/fields";
@@ -11,9 +14,9 @@ import { say } from "../../ui/toast";
 
 /** The platforms whose models can be used; one of them draws nothing. */
 export const kinds = [
-  { id: "openai", label: "OpenAI", model: "gpt-5.4", image: "gpt-image-2" },
-  { id: "anthropic", label: "Anthropic", model: "claude-sonnet-5-5", image: null },
-  { id: "gemini", label: "Google Gemini", model: "gemini-3-pro", image: "gemini-3-pro-image" },
+  { id: "openai", label: words("openai"), model: "gpt-5.4", image: "gpt-image-2" },
+  { id: "anthropic", label: words("anthropic"), model: "claude-sonnet-5-5", image: null },
+  { id: "gemini", label: words("gemini"), model: "gemini-3-pro", image: "gemini-3-pro-image" },
 ];
 
 interface Props {
@@ -25,7 +28,7 @@ interface Props {
 /** Sets a model up, or changes how one is used. */
 export function ModelDialog({ was, isOpen, close }: Props) {
   return (
-    <Dialog title={was ? "Change the model" : "Add a model"} isOpen={isOpen} onOpenChange={close}>
+    <Dialog title={was ? t.models.editTitle : t.models.add} isOpen={isOpen} onOpenChange={close}>
       <ModelForm was={was} close={close} />
     </Dialog>
   );
@@ -49,7 +52,7 @@ function ModelForm({ was, close }: Omit<Props, "isOpen">) {
         api_key: key.trim(),
       }),
     onSuccess: () => {
-      say(`${known?.label ?? kind} is set up.`);
+      say(t.models.saved(known?.label ?? kind));
       close();
       return client.invalidateQueries({ queryKey: ["providers"] });
     },
@@ -65,10 +68,10 @@ function ModelForm({ was, close }: Omit<Props, "isOpen">) {
       }}
     >
       {unplaced ? <Note tone="bad">{unplaced}</Note> : null}
-      <Select label="Provider" value={kind} onChange={setKind} options={kinds} isDisabled={!!was} />
+      <Select label={t.models.provider} value={kind} onChange={setKind} options={kinds} isDisabled={!!was} />
       <div className="grid items-start gap-4 sm:grid-cols-2">
         <TextField
-          label="Model for texts"
+          label={t.models.textModel}
           placeholder={known?.model}
           mono
           isRequired
@@ -78,9 +81,9 @@ function ModelForm({ was, close }: Omit<Props, "isOpen">) {
           error={f.model}
         />
         <TextField
-          label="Model for pictures"
+          label={t.models.imageModel}
           placeholder={known?.image ?? ""}
-          hint={known?.image ? "Empty: pictures are drawn by the built-in painter." : "Its models do not draw."}
+          hint={known?.image ? t.models.imageHint : t.models.noImages}
           mono
           autoComplete="off"
           isDisabled={!known?.image}
@@ -90,10 +93,8 @@ function ModelForm({ was, close }: Omit<Props, "isOpen">) {
         />
       </div>
       <TextField
-        label="API key"
-        hint={
-          was ? "It is not kept in the open, so give it again." : "Sealed before it is stored, and never shown again."
-        }
+        label={t.models.key}
+        hint={was ? t.models.keyAgain : t.models.keyHint}
         type="password"
         isRequired
         autoComplete="off"
@@ -102,12 +103,12 @@ function ModelForm({ was, close }: Omit<Props, "isOpen">) {
         error={f.api_key}
       />
       <Checkbox isSelected={first} onChange={setFirst}>
-        Use it unless another model is asked for
+        {t.models.useByDefault}
       </Checkbox>
       <Actions>
-        <Button onPress={close}>Cancel</Button>
+        <Button onPress={close}>{common.cancel}</Button>
         <Button type="submit" look="primary" busy={save.isPending} isDisabled={!model.trim() || !key.trim()}>
-          Save
+          {common.save}
         </Button>
       </Actions>
     </Form>

@@ -3,7 +3,8 @@ import { Ellipsis } from "lucide-react";
 import { useState } from "react";
 import { own } from "../../api/client";
 import type { Provider } from "../../api/console";
-import { none } from "../../lib/format";
+import { none, words } from "../../lib/format";
+import { t } from "../../text/settings";
 import { Button } from "../../ui/button";
 import { Badge } from "../../ui/display";
 import { Confirm, Hint, Menu, MenuItem, MenuTrigger } from "../../ui/overlay";
@@ -19,60 +20,60 @@ export function ModelList({ list, edit }: { list: Provider[]; edit: (p: Provider
   const columns: TableColumn<Provider>[] = [
     {
       id: "kind",
-      name: "Provider",
+      name: t.models.provider,
       cell: (p) => (
         <span className="flex items-center gap-2">
           <span className="font-medium">{kindName(p.kind)}</span>
-          {p.settings.default ? <Badge tone="accent">Default</Badge> : null}
+          {p.settings.default ? <Badge tone="accent">{t.models.default}</Badge> : null}
           {p.scope === "server" ? (
-            <Hint text="The operator of this server has set it up for all workspaces.">
-              <Badge>Server</Badge>
+            <Hint text={t.models.serverHint}>
+              <Badge>{words("server")}</Badge>
             </Hint>
           ) : null}
         </span>
       ),
     },
-    { id: "model", name: "Texts", cell: (p) => <code className="font-mono text-xs">{p.settings.model}</code> },
+    { id: "model", name: t.models.text, cell: (p) => <code className="font-mono text-xs">{p.settings.model}</code> },
     {
       id: "image",
-      name: "Pictures",
+      name: t.models.images,
       wide: true,
       cell: (p) =>
         p.settings.image_model ? (
           <code className="font-mono text-xs">{p.settings.image_model}</code>
         ) : (
-          <span className="text-muted">Built-in</span>
+          <span className="text-muted">{t.models.builtIn}</span>
         ),
     },
     {
       id: "price",
-      name: "Price",
+      name: t.models.price,
       wide: true,
       width: 110,
       cell: (p) =>
         p.settings.priced ? (
-          "Known"
+          t.models.priceKnown
         ) : (
-          <Hint text="What it costs is not known, so the budget cannot count it. The operator can set a price.">
-            <span className="text-warn">Unknown</span>
+          <Hint text={t.models.priceHint}>
+            <span className="text-warn">{t.models.priceUnknown}</span>
           </Hint>
         ),
     },
     {
       id: "menu",
-      name: <span className="sr-only">Actions</span>,
-      label: "Actions",
+      name: <span className="sr-only">{t.actions}</span>,
+      label: t.actions,
       width: 60,
       cell: (p) =>
         p.scope === "workspace" ? (
           <MenuTrigger>
-            <Button look="quiet" size="sm" icon aria-label={`Actions for ${kindName(p.kind)}`}>
+            <Button look="quiet" size="sm" icon aria-label={t.actionsFor(kindName(p.kind))}>
               <Ellipsis aria-hidden="true" />
             </Button>
-            <Menu label={`Actions for ${kindName(p.kind)}`}>
-              <MenuItem onAction={() => edit(p)}>Change</MenuItem>
+            <Menu label={t.actionsFor(kindName(p.kind))}>
+              <MenuItem onAction={() => edit(p)}>{t.edit}</MenuItem>
               <MenuItem danger onAction={() => setGoing(p)}>
-                Remove
+                {t.remove}
               </MenuItem>
             </Menu>
           </MenuTrigger>
@@ -83,20 +84,20 @@ export function ModelList({ list, edit }: { list: Provider[]; edit: (p: Provider
   ];
   return (
     <>
-      <DataTable label="Language models" columns={columns} rows={list} rowKey={(p) => p.scope + p.kind} empty={null} />
+      <DataTable label={t.models.title} columns={columns} rows={list} rowKey={(p) => p.scope + p.kind} empty={null} />
       <Confirm
-        title={`Remove ${kindName(going?.kind ?? "")}`}
-        action="Remove"
+        title={t.removeTitle(kindName(going?.kind ?? ""))}
+        action={t.remove}
         danger
         isOpen={!!going}
         onOpenChange={() => setGoing(null)}
         confirm={async () => {
           await own("DELETE", `/providers/${going?.kind}`);
-          say(`${kindName(going?.kind ?? "")} is removed.`);
+          say(t.removed(kindName(going?.kind ?? "")));
           await client.invalidateQueries({ queryKey: ["providers"] });
         }}
       >
-        Its key is deleted here. Creative that it has made stays; new creative is made by the next model, or built in.
+        {t.models.removeHint}
       </Confirm>
     </>
   );

@@ -5,6 +5,7 @@ import { useState } from "react";
 import { own } from "../../api/client";
 import type { Provider } from "../../api/console";
 import { useMay } from "../../lib/session";
+import { t } from "../../text/settings";
 import { Button } from "../../ui/button";
 import { Card, PageHeader } from "../../ui/display";
 import { Empty, Failed, SkeletonRows } from "../../ui/feedback";
@@ -23,19 +24,16 @@ export function Models() {
   const may = useMay("admin");
   return (
     <>
-      <PageHeader
-        title="Models"
-        sub="Who writes and draws creative. Without a model, the built-in composer does, at no cost."
-      >
+      <PageHeader title={t.models.title} sub={t.models.sub}>
         {may ? (
           <Button look="primary" onPress={() => set(true)}>
             <Plus aria-hidden="true" />
-            Add model
+            {t.models.add}
           </Button>
         ) : null}
       </PageHeader>
       <div className="grid gap-4">
-        <Card title="Language models" flush>
+        <Card title={t.models.title} flush>
           {may ? <Listed add={() => set(true)} edit={setEdited} /> : <Closed />}
         </Card>
         <ModelBudget />
@@ -48,8 +46,8 @@ export function Models() {
 
 function Closed() {
   return (
-    <Empty icon={<Lock aria-hidden="true" />} title="Admins set up models">
-      You can generate creative with those that they have set up.
+    <Empty icon={<Lock aria-hidden="true" />} title={t.models.closed}>
+      {t.models.closedHint}
     </Empty>
   );
 }
@@ -62,10 +60,10 @@ function Listed({ add, edit }: { add: () => void; edit: (p: Provider) => void })
     return (
       <Empty
         icon={<Sparkles aria-hidden="true" />}
-        title="The built-in composer writes for you"
-        action={<Button onPress={add}>Add model</Button>}
+        title={t.models.empty}
+        action={<Button onPress={add}>{t.models.add}</Button>}
       >
-        Add a model of OpenAI, Anthropic or Google to have texts and pictures made by it.
+        {t.models.emptyHint}
       </Empty>
     );
   }

@@ -3,6 +3,7 @@ import { useState } from "react";
 import { own, type Refusal } from "../../api/client";
 import type { MadeKey, NewKey as Wanted } from "../../api/console";
 import { snippet } from "../../lib/snippet";
+import { t } from "../../text/settings";
 import { Button } from "../../ui/button";
 import { Code, CopyButton } from "../../ui/copy";
 import { Note } from "../../ui/feedback";
@@ -30,7 +31,7 @@ export function NewKey({ isOpen, close }: { isOpen: boolean; close: () => void }
   };
   return (
     <>
-      <Dialog title="Create an API key" isOpen={isOpen} onOpenChange={end}>
+      <Dialog title={t.keyForm.title} isOpen={isOpen} onOpenChange={end}>
         <KeyForm make={make.mutate} cancel={end} busy={make.isPending} error={make.error as Refusal | null} />
       </Dialog>
       {dialog}
@@ -42,26 +43,21 @@ export function NewKey({ isOpen, close }: { isOpen: boolean; close: () => void }
 /** The only sight of a secret. It goes only by saying that it is stored. */
 export function Secret({ made, close }: { made: MadeKey | null; close: () => void }) {
   return (
-    <Dialog title="Store this key now" firm wide isOpen={!!made} onOpenChange={close}>
+    <Dialog title={t.newKey.title} firm wide isOpen={!!made} onOpenChange={close}>
       {made ? (
         <div className="grid gap-4">
-          <Note tone="warn">
-            This is the only time that the key is shown. Keep it in a password manager or a secret store, never in code.
-          </Note>
+          <Note tone="warn">{t.newKey.hint}</Note>
           <div className="flex flex-wrap items-center gap-3 rounded-lg border border-line-strong bg-sunken px-4 py-3">
             <code className="min-w-0 grow font-mono text-lg font-medium break-all select-all">{made.secret}</code>
-            <CopyButton text={made.secret} label="Copy key" />
+            <CopyButton text={made.secret} label={t.newKey.copy} />
           </div>
           <div>
-            <h3 className="mb-1.5 text-sm font-medium">Try it</h3>
-            <Code
-              text={snippet({ method: "GET", path: "/v1/me" }, "curl", made.secret)}
-              label="curl with the new key"
-            />
+            <h3 className="mb-1.5 text-sm font-medium">{t.newKey.tryIt}</h3>
+            <Code text={snippet({ method: "GET", path: "/v1/me" }, "curl", made.secret)} label={t.newKey.curl} />
           </div>
           <Actions>
             <Button look="primary" onPress={close}>
-              I have stored it
+              {t.newKey.done}
             </Button>
           </Actions>
         </div>

@@ -6,6 +6,8 @@ import { own } from "../../api/client";
 import type { Ceremony, Passkey } from "../../api/console";
 import { ago, day } from "../../lib/format";
 import { useSession } from "../../lib/session";
+import { common } from "../../text/common";
+import { t } from "../../text/settings";
 import { Button } from "../../ui/button";
 import { Card } from "../../ui/display";
 import { Failed, Note, SkeletonRows } from "../../ui/feedback";
@@ -23,14 +25,14 @@ export function PasskeysCard() {
   const can = hasPasskeys && ways.passkey;
   return (
     <Card
-      title="Passkeys"
-      sub="Sign in with your fingerprint, face or device. Nothing to remember, nothing to steal."
+      title={t.passkeys.title}
+      sub={t.passkeys.sub}
       flush
       action={
         can ? (
           <Button onPress={() => setAdding(true)}>
             <Plus aria-hidden="true" />
-            Add passkey
+            {t.passkeys.add}
           </Button>
         ) : null
       }
@@ -47,11 +49,7 @@ export function PasskeysCard() {
         </ul>
       ) : (
         <p className="px-4 pb-4 text-sm text-muted">
-          {can
-            ? "You have none yet."
-            : ways.passkey
-              ? "This browser cannot make passkeys."
-              : "Passkeys need a server with a name: open the console by its host name, not by its address."}
+          {can ? t.passkeys.empty : ways.passkey ? t.passkeys.unsupported : t.passkeys.needsName}
         </p>
       )}
       <AddPasskey isOpen={adding} close={() => setAdding(false)} />
@@ -69,16 +67,17 @@ function Row({ passkey: p }: { passkey: Passkey }) {
       <span className="min-w-0 grow">
         <span className="block truncate font-medium">{p.name}</span>
         <span className="block text-xs text-muted">
-          Added {day(p.created_at)}
-          {p.last_used_at ? `, last used ${ago(p.last_used_at)}` : ", not used yet"}
+          {p.last_used_at
+            ? t.passkeys.used(day(p.created_at), ago(p.last_used_at))
+            : t.passkeys.unused(day(p.created_at))}
         </span>
       </span>
-      <Button size="sm" look="quiet" aria-label={`Remove ${p.name}`} onPress={() => setGoing(true)}>
-        Remove
+      <Button size="sm" look="quiet" aria-label={t.removeTitle(p.name)} onPress={() => setGoing(true)}>
+        {t.remove}
       </Button>
       <Confirm
-        title={`Remove ${p.name}`}
-        action="Remove"
+        title={t.removeTitle(p.name)}
+        action={t.remove}
         danger
         isOpen={going}
         onOpenChange={setGoing}
@@ -88,7 +87,7 @@ function Row({ passkey: p }: { passkey: Passkey }) {
           client.invalidateQueries({ queryKey: ["session"] });
         }}
       >
-        You can no longer sign in with it. Your device may still show it; delete it there too.
+        {t.passkeys.removeHint}
       </Confirm>
       {dialog}
     </li>
@@ -107,7 +106,7 @@ function AddPasskey({ isOpen, close }: { isOpen: boolean; close: () => void }) {
       await own("POST", "/passkeys", { ticket: ceremony.ticket, name: name.trim(), response });
     },
     onSuccess: () => {
-      say("The passkey is added.");
+      say(t.passkeys.added);
       end();
       client.invalidateQueries({ queryKey: ["passkeys"] });
       client.invalidateQueries({ queryKey: ["session"] });
@@ -119,7 +118,7 @@ function AddPasskey({ isOpen, close }: { isOpen: boolean; close: () => void }) {
   };
   return (
     <>
-      <Dialog title="Add a passkey" isOpen={isOpen} onOpenChange={end}>
+      <Dialog title={t.passkeys.add} isOpen={isOpen} onOpenChange={end}>
         <Form
           className="grid gap-4"
           onSubmit={(e) => {
@@ -127,22 +126,20 @@ function AddPasskey({ isOpen, close }: { isOpen: boolean; close: () => void }) {
             add.mutate();
           }}
         >
-          <p className="text-sm text-muted">
-            Your browser asks where to keep it: on this device, your phone or a security key.
-          </p>
+          <p className="text-sm text-muted">{t.passkeys.addHint}</p>
           {add.error ? <Note tone="bad">{add.error.message}</Note> : null}
           <TextField
-            label="Name"
-            hint="So that you know it again later."
+            label={common.name}
+            hint={t.passkeys.nameHint}
             autoFocus
             maxLength={100}
             value={name}
             onChange={setName}
           />
           <Actions>
-            <Button onPress={end}>Cancel</Button>
+            <Button onPress={end}>{common.cancel}</Button>
             <Button type="submit" look="primary" busy={add.isPending} isDisabled={!name.trim()}>
-              Continue
+              {t.passkeys.continue}
             </Button>
           </Actions>
         </Form>

@@ -3,6 +3,8 @@ import { useState } from "react";
 import { Form } from "react-aria-components";
 import { own, Refusal } from "../../api/client";
 import { useSession } from "../../lib/session";
+import { common } from "../../text/common";
+import { t } from "../../text/settings";
 import { Button } from "../../ui/button";
 import { Card } from "../../ui/display";
 import { Note } from "../../ui/feedback";
@@ -16,9 +18,9 @@ export function PasswordCard() {
   const [open, setOpen] = useState(false);
   return (
     <Card
-      title="Password"
-      sub={user.password ? "Set. Changing it signs you out everywhere else." : "Not set. You sign in another way."}
-      action={<Button onPress={() => setOpen(true)}>{user.password ? "Change password" : "Set password"}</Button>}
+      title={common.password}
+      sub={user.password ? t.password.isSet : t.password.notSet}
+      action={<Button onPress={() => setOpen(true)}>{user.password ? t.password.change : t.password.set}</Button>}
       flush
     >
       <div className="h-1" />
@@ -43,7 +45,7 @@ function ChangePassword({ isOpen, close }: { isOpen: boolean; close: () => void 
     meta: { quiet: true },
     mutationFn: () => proved(() => own("POST", "/password", user.password ? { current, next } : { next })),
     onSuccess: () => {
-      say("The password is changed. You are signed out everywhere else.");
+      say(t.password.done);
       end();
       client.invalidateQueries({ queryKey: ["session"] });
       client.invalidateQueries({ queryKey: ["sessions"] });
@@ -52,7 +54,7 @@ function ChangePassword({ isOpen, close }: { isOpen: boolean; close: () => void 
   const f = change.error instanceof Refusal ? change.error.fields : {};
   return (
     <>
-      <Dialog title={user.password ? "Change password" : "Set password"} isOpen={isOpen} onOpenChange={end}>
+      <Dialog title={user.password ? t.password.change : t.password.set} isOpen={isOpen} onOpenChange={end}>
         <Form
           className="grid gap-4"
           onSubmit={(e) => {
@@ -63,19 +65,25 @@ function ChangePassword({ isOpen, close }: { isOpen: boolean; close: () => void 
           {change.error && Object.keys(f).length === 0 ? <Note tone="bad">{change.error.message}</Note> : null}
           <input hidden autoComplete="username" value={user.email} readOnly />
           {user.password ? (
-            <PasswordField label="Current password" autoFocus value={current} onChange={setCurrent} error={f.current} />
+            <PasswordField
+              label={t.password.current}
+              autoFocus
+              value={current}
+              onChange={setCurrent}
+              error={f.current}
+            />
           ) : null}
           <NewPasswordField
-            label="New password"
+            label={t.password.next}
             autoFocus={!user.password}
             value={next}
             onChange={setNext}
             error={f.next ?? f.password}
           />
           <Actions>
-            <Button onPress={end}>Cancel</Button>
+            <Button onPress={end}>{common.cancel}</Button>
             <Button type="submit" look="primary" busy={change.isPending} isDisabled={!next}>
-              Save
+              {common.save}
             </Button>
           </Actions>
         </Form>

@@ -5,6 +5,8 @@ import type { Usage } from "../../api/console";
 import { count, instant, words } from "../../lib/format";
 import { addDays, today } from "../../lib/range";
 import { useSession } from "../../lib/session";
+import { rich } from "../../text/rich";
+import { t } from "../../text/settings";
 import { Chart, type ChartData } from "../../ui/chart";
 import { Badge, Bar, Card } from "../../ui/display";
 import { Failed, Skeleton } from "../../ui/feedback";
@@ -20,14 +22,14 @@ export function PlanCard() {
   const { plan } = useSession().workspace;
   const usage = useQuery(usageQuery);
   return (
-    <Card title="Plan and usage" action={<Badge tone="accent">{words(plan)}</Badge>}>
+    <Card title={t.plan.title} action={<Badge tone="accent">{words(plan)}</Badge>}>
       {usage.error ? (
         <Failed error={usage.error} retry={usage.refetch} />
       ) : (
         <div className="grid gap-5">
           <div className="grid gap-5 sm:grid-cols-2">
-            <Limit name="This minute" window={usage.data?.minute} />
-            <Limit name="Today" window={usage.data?.day} />
+            <Limit name={t.plan.minute} window={usage.data?.minute} />
+            <Limit name={t.plan.today} window={usage.data?.day} />
           </div>
           {usage.data ? <Calls daily={usage.data.daily} /> : <Skeleton className="h-48 w-full" />}
         </div>
@@ -42,7 +44,7 @@ function Limit({ name, window: w }: { name: string; window: Usage["day"] | undef
     return (
       <div className="text-sm">
         <p className="text-muted">{name}</p>
-        <p className="font-medium">No limit</p>
+        <p className="font-medium">{t.noLimit}</p>
       </div>
     );
   }
@@ -52,11 +54,11 @@ function Limit({ name, window: w }: { name: string; window: Usage["day"] | undef
       <p className="flex items-baseline justify-between gap-2 text-sm">
         <span className="text-muted">{name}</span>
         <span className="num">
-          <span className="font-medium">{count(used)}</span> of {count(w.limit)} calls
+          {rich(t.plan.used(count(w.limit)), { used: <span className="font-medium">{count(used)}</span> })}
         </span>
       </p>
-      <Bar share={w.limit > 0 ? used / w.limit : 0} label={`${name}: calls used`} />
-      <p className="num text-xs text-muted">Starts again {instant(w.reset_at)}</p>
+      <Bar share={w.limit > 0 ? used / w.limit : 0} label={t.plan.usedOf(name)} />
+      <p className="num text-xs text-muted">{t.plan.resets(instant(w.reset_at))}</p>
     </div>
   );
 }
@@ -69,16 +71,16 @@ function Calls({ daily }: { daily: number[] }) {
       dates: true,
       currency: "USD",
       categories: daily.map((_, i) => addDays(last, i + 1 - daily.length)),
-      series: [{ name: "Calls", values: daily, format: "count" }],
+      series: [{ name: t.plan.requests, values: daily, format: "count" }],
     };
   }, [daily]);
   const total = daily.reduce((a, b) => a + b, 0);
   return (
     <div>
       <h3 className="text-sm font-medium">
-        {count(total)} calls in 30 days <span className="font-normal text-muted">(days in UTC)</span>
+        {t.plan.total(total)} <span className="font-normal text-muted">{t.plan.utc}</span>
       </h3>
-      <Chart title="API calls of all keys a day" data={data} height={180} />
+      <Chart title={t.plan.chart} data={data} height={180} />
     </div>
   );
 }

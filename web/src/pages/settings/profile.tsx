@@ -4,6 +4,8 @@ import { Form } from "react-aria-components";
 import { own, Refusal } from "../../api/client";
 import { words } from "../../lib/format";
 import { useSession } from "../../lib/session";
+import { common } from "../../text/common";
+import { t } from "../../text/settings";
 import { Button } from "../../ui/button";
 import { Card, Facts, PageHeader } from "../../ui/display";
 import { TextField } from "../../ui/fields";
@@ -13,17 +15,15 @@ export function Profile() {
   const { user, workspaces } = useSession();
   return (
     <>
-      <PageHeader title="Profile" sub="How others here see you." />
+      <PageHeader title={t.profile.title} sub={t.profile.sub} />
       <div className="grid gap-4">
-        <Card title="You">
+        <Card title={t.profile.details}>
           <Name />
         </Card>
-        <Card title="Where you are a member">
+        <Card title={t.profile.workspaces}>
           <Facts items={workspaces.map((w) => [w.name, words(w.role)])} />
         </Card>
-        <p className="text-xs text-muted">
-          {user.email} is how you sign in. An admin can invite you under another address if it changes.
-        </p>
+        <p className="text-xs text-muted">{t.profile.signIn(user.email)}</p>
       </div>
     </>
   );
@@ -37,7 +37,7 @@ function Name() {
     meta: { quiet: true },
     mutationFn: () => own("PATCH", "/user", { name: name.trim() }),
     onSuccess: () => {
-      say("Saved.");
+      say(t.saved);
       return Promise.all([
         client.invalidateQueries({ queryKey: ["session"] }),
         client.invalidateQueries({ queryKey: ["members"] }),
@@ -54,12 +54,19 @@ function Name() {
       }}
     >
       <div className="grid items-start gap-4 sm:grid-cols-2">
-        <TextField label="Name" autoComplete="name" value={name} onChange={setName} error={fault} maxLength={100} />
-        <TextField label="E-mail" value={user.email} isReadOnly hint="It cannot be changed here." />
+        <TextField
+          label={common.name}
+          autoComplete="name"
+          value={name}
+          onChange={setName}
+          error={fault}
+          maxLength={100}
+        />
+        <TextField label={common.email} value={user.email} isReadOnly hint={t.profile.emailHint} />
       </div>
       <div className="flex justify-end">
         <Button type="submit" look="primary" isDisabled={name.trim() === user.name} busy={save.isPending}>
-          Save
+          {common.save}
         </Button>
       </div>
     </Form>

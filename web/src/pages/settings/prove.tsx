@@ -1,5 +1,6 @@
 // Some changes want a fresh proof of who asks. The server says so; then one
 // proves it here and the change is made after all.
+
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { KeyRound } from "lucide-react";
 import { type ReactNode, useState } from "react";
@@ -7,6 +8,8 @@ import { Form } from "react-aria-components";
 import { own, Refusal } from "../../api/client";
 import type { Ceremony } from "../../api/console";
 import { useSession } from "../../lib/session";
+import { common } from "../../text/common";
+import { t } from "../../text/settings";
 import { Button } from "../../ui/button";
 import { Note } from "../../ui/feedback";
 import { TextField } from "../../ui/fields";
@@ -40,7 +43,7 @@ export function useProof(): { proved: <T>(action: () => Promise<T>) => Promise<T
     setWaiting(null);
   };
   const dialog = (
-    <Dialog title="Confirm that it is you" isOpen={!!waiting} onOpenChange={() => end((w) => w.giveUp())}>
+    <Dialog title={t.prove.title} isOpen={!!waiting} onOpenChange={() => end((w) => w.giveUp())}>
       <Prove done={() => end((w) => w.again())} cancel={() => end((w) => w.giveUp())} />
     </Dialog>
   );
@@ -62,16 +65,12 @@ function Prove({ done, cancel }: { done: () => void; cancel: () => void }) {
   if (!passkey && !user.password && !user.totp) {
     return (
       <>
-        <p className="text-sm text-muted">
-          {ways.oidc
-            ? "Your account signs in elsewhere. Sign in again, then repeat what you did."
-            : "You have neither a password nor a passkey. Open a new sign-in or reset link, then repeat what you did."}
-        </p>
+        <p className="text-sm text-muted">{ways.oidc ? t.prove.sso : t.prove.noWay}</p>
         <Actions>
-          <Button onPress={cancel}>Cancel</Button>
+          <Button onPress={cancel}>{common.cancel}</Button>
           {ways.oidc ? (
             <Button look="primary" onPress={() => location.assign("/console/api/oidc/start")}>
-              Sign in again
+              {t.prove.again}
             </Button>
           ) : null}
         </Actions>
@@ -80,12 +79,12 @@ function Prove({ done, cancel }: { done: () => void; cancel: () => void }) {
   }
   return (
     <div className="grid gap-4">
-      <p className="text-sm text-muted">This stays valid for 15 minutes.</p>
+      <p className="text-sm text-muted">{t.prove.valid}</p>
       {prove.error ? <Note tone="bad">{prove.error.message}</Note> : null}
       {passkey ? (
         <Button look="primary" busy={prove.isPending} onPress={() => prove.mutate(byPasskey)}>
           <KeyRound aria-hidden="true" />
-          Use a passkey
+          {t.prove.passkey}
         </Button>
       ) : null}
       {user.password || user.totp ? (
@@ -128,8 +127,8 @@ function ByHand(p: {
     >
       {byCode ? (
         <TextField
-          label="Code of your app"
-          hint="6 digits, or a recovery code."
+          label={t.prove.code}
+          hint={t.prove.codeHint}
           mono
           autoFocus={p.first}
           autoComplete="one-time-code"
@@ -137,7 +136,7 @@ function ByHand(p: {
           onChange={setValue}
         />
       ) : (
-        <PasswordField label="Password" autoFocus={p.first} value={value} onChange={setValue} />
+        <PasswordField label={common.password} autoFocus={p.first} value={value} onChange={setValue} />
       )}
       <Actions>
         {p.password && p.totp ? (
@@ -149,12 +148,12 @@ function ByHand(p: {
               setValue("");
             }}
           >
-            {byCode ? "Use the password" : "Use a code"}
+            {byCode ? t.prove.usePassword : t.prove.useCode}
           </Button>
         ) : null}
-        <Button onPress={p.cancel}>Cancel</Button>
+        <Button onPress={p.cancel}>{common.cancel}</Button>
         <Button type="submit" look={p.first ? "primary" : "plain"} busy={p.busy} isDisabled={!value}>
-          Confirm
+          {t.prove.confirm}
         </Button>
       </Actions>
     </Form>

@@ -1,6 +1,7 @@
 import type { ReactNode } from "react";
 import type { LoggedRequest } from "../../api/console";
 import { instant, none } from "../../lib/format";
+import { t } from "../../text/settings";
 import { TextLink } from "../../ui/button";
 import { CopyButton } from "../../ui/copy";
 import { Facts } from "../../ui/display";
@@ -10,7 +11,7 @@ import { StatusCode, took } from "./requesttable";
 /** Everything that is known of one call. */
 export function RequestDetail({ of: r, close }: { of: LoggedRequest | undefined; close: () => void }) {
   return (
-    <Dialog title="Request" isOpen={!!r} onOpenChange={close}>
+    <Dialog title={t.requests.request} isOpen={!!r} onOpenChange={close}>
       {r ? <Facts items={facts(r)} /> : null}
     </Dialog>
   );
@@ -19,16 +20,16 @@ export function RequestDetail({ of: r, close }: { of: LoggedRequest | undefined;
 function facts(r: LoggedRequest): [ReactNode, ReactNode][] {
   const mono = (text: string) => <span className="font-mono text-xs break-all">{text || none}</span>;
   const items: [ReactNode, ReactNode][] = [
-    ["Call", mono(`${r.method} ${r.path}`)],
-    ["Operation", mono(r.operation)],
-    ["Status", <StatusCode key="status" of={r} />],
-    ["Took", took(r.took)],
-    ["When", instant(r.at)],
-    ["Key", r.key ? `${r.key.name}, …${r.key.last4}` : none],
-    ["From", mono(r.ip)],
-    ["User agent", mono(r.user_agent)],
+    [t.requests.request, mono(`${r.method} ${r.path}`)],
+    [t.requests.operation, mono(r.operation)],
+    [t.status, <StatusCode key="status" of={r} />],
+    [t.requests.duration, took(r.took)],
+    [t.when, instant(r.at)],
+    [t.requests.key, r.key ? `${r.key.name}, …${r.key.last4}` : none],
+    [t.ipAddress, mono(r.ip)],
+    [t.requests.userAgent, mono(r.user_agent)],
     [
-      "Request id",
+      t.requests.requestId,
       <span key="id" className="flex flex-wrap items-center gap-2">
         {mono(r.id)}
         <CopyButton text={r.id} />
@@ -37,11 +38,11 @@ function facts(r: LoggedRequest): [ReactNode, ReactNode][] {
   ];
   if (r.code) {
     items.splice(3, 0, [
-      "Error",
+      t.requests.errorCode,
       <span key="code">
         {mono(r.code)}{" "}
         <TextLink href={`/docs/errors#${r.code}`} target="_blank" className="text-sm">
-          What it means
+          {t.requests.meaning}
         </TextLink>
       </span>,
     ]);

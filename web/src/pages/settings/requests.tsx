@@ -4,6 +4,7 @@ import { ListTree } from "lucide-react";
 import { own } from "../../api/client";
 import type { Key, LoggedRequest } from "../../api/console";
 import { useMay } from "../../lib/session";
+import { t } from "../../text/settings";
 import { Button, ButtonLink } from "../../ui/button";
 import { Card, PageHeader } from "../../ui/display";
 import { Empty, Failed, SkeletonRows } from "../../ui/feedback";
@@ -39,12 +40,9 @@ export function Requests() {
   const clear = () => set(Object.fromEntries(fields.map((f) => [f, undefined])));
   return (
     <>
-      <PageHeader
-        title="Requests"
-        sub={`The last 1,000 calls ${admin ? "with any key of this workspace" : "with your keys"}. What was sent and answered is not kept.`}
-      >
+      <PageHeader title={t.requests.title} sub={admin ? t.requests.sub : t.requests.subOwn}>
         <Switch isSelected={!!search.live} onChange={(on) => set({ live: on ? 1 : undefined })}>
-          Live
+          {t.requests.live}
         </Switch>
       </PageHeader>
       <Filters filter={filter} set={set} />
@@ -67,32 +65,33 @@ export function Requests() {
 }
 
 function Nothing({ filtered, clear }: { filtered: boolean; clear: () => void }) {
-  if (filtered) return <Empty title="No call is like that" action={<Button onPress={clear}>Clear filters</Button>} />;
+  if (filtered)
+    return <Empty title={t.requests.noMatch} action={<Button onPress={clear}>{t.requests.clear}</Button>} />;
   return (
     <Empty
       icon={<ListTree aria-hidden="true" />}
-      title="No calls yet"
+      title={t.requests.empty}
       action={
         <ButtonLink look="primary" href="/settings/api/keys?new=1">
-          Create a key
+          {t.requests.createKey}
         </ButtonLink>
       }
     >
-      Each call of the API shows here within a moment, with its answer's code and how long it took.
+      {t.requests.emptyHint}
     </Empty>
   );
 }
 
 const statuses = [
-  { id: "", label: "Any status" },
-  { id: "2xx", label: "2xx, done" },
-  { id: "3xx", label: "3xx, not changed" },
-  { id: "4xx", label: "4xx, refused" },
-  { id: "5xx", label: "5xx, failed" },
+  { id: "", label: t.requests.statuses.any },
+  { id: "2xx", label: t.requests.statuses.success },
+  { id: "3xx", label: t.requests.statuses.unchanged },
+  { id: "4xx", label: t.requests.statuses.client },
+  { id: "5xx", label: t.requests.statuses.server },
 ];
 
 const methods = [
-  { id: "", label: "Any method" },
+  { id: "", label: t.requests.anyMethod },
   ...["GET", "POST", "PATCH", "DELETE"].map((m) => ({ id: m, label: m })),
 ];
 
@@ -102,14 +101,14 @@ function Filters({ filter, set }: { filter: Filter; set: (next: Record<string, u
   return (
     <div className="mb-3 flex flex-wrap gap-2 no-print">
       <SearchField
-        label="Path holds"
-        placeholder="Path, such as /campaigns"
+        label={t.requests.path}
+        placeholder={t.requests.pathHint}
         className="w-full sm:w-60"
         value={filter.path ?? ""}
         onChange={(v) => set({ path: v || undefined })}
       />
       <Select
-        label="Status"
+        label={t.status}
         hideLabel
         className="w-36"
         value={filter.status ?? ""}
@@ -117,7 +116,7 @@ function Filters({ filter, set }: { filter: Filter; set: (next: Record<string, u
         options={statuses}
       />
       <Select
-        label="Method"
+        label={t.requests.method}
         hideLabel
         className="w-34"
         value={filter.method ?? ""}
@@ -125,12 +124,12 @@ function Filters({ filter, set }: { filter: Filter; set: (next: Record<string, u
         options={methods}
       />
       <Select
-        label="Key"
+        label={t.requests.key}
         hideLabel
         className="w-44"
         value={filter.key ?? ""}
         onChange={(v) => set({ key: v || undefined })}
-        options={[{ id: "", label: "Any key" }, ...named]}
+        options={[{ id: "", label: t.requests.anyKey }, ...named]}
       />
     </div>
   );

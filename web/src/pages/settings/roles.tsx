@@ -1,14 +1,15 @@
 import type { Role } from "../../api/console";
 import { words } from "../../lib/format";
 import { reaches, useSession } from "../../lib/session";
+import { t } from "../../text/settings";
 import type { Option } from "../../ui/fields";
 
 /** What each role may do beyond the one before it. */
 export const roles: { id: Role; may: string }[] = [
-  { id: "viewer", may: "Sees everything, reads reports, makes keys that can do the same." },
-  { id: "editor", may: "Also makes and changes campaigns, creative and audiences, launches, and brings in numbers." },
-  { id: "admin", may: "Also manages people, connections, models, all keys and the workspace; sees the audit log." },
-  { id: "owner", may: "Also makes other owners and other workspaces." },
+  { id: "viewer", may: t.roles.viewer },
+  { id: "editor", may: t.roles.editor },
+  { id: "admin", may: t.roles.admin },
+  { id: "owner", may: t.roles.owner },
 ];
 
 /** The roles that whoever is signed in may give: none above one's own. */

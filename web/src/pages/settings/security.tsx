@@ -1,3 +1,4 @@
+import { t } from "../../text/settings";
 import { PageHeader } from "../../ui/display";
 import { PasskeysCard } from "./passkeys";
 import { PasswordCard } from "./passwordcard";
@@ -7,7 +8,7 @@ import { TwoFactorCard } from "./twofactor";
 export function Security() {
   return (
     <>
-      <PageHeader title="Security" sub="How you sign in, and where you are signed in." />
+      <PageHeader title={t.security.title} sub={t.security.sub} />
       <div className="grid gap-4">
         <PasskeysCard />
         <PasswordCard />

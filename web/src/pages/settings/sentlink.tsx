@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import type { Sent } from "../../api/console";
+import { t } from "../../text/settings";
 import { Button } from "../../ui/button";
 import { Code } from "../../ui/copy";
 import { Actions, Dialog } from "../../ui/overlay";
@@ -9,12 +10,12 @@ export function SentLink(p: { title: string; sent: Sent | null; close: () => voi
   return (
     <Dialog title={p.title} firm isOpen={!!p.sent?.link} onOpenChange={p.close}>
       <p className="mb-3 text-sm text-muted">
-        {p.children} This server sends no e-mail, so pass it on yourself. It is not shown again.
+        {p.children} {t.link.notSent}
       </p>
-      <Code text={p.sent?.link ?? ""} label="Link" />
+      <Code text={p.sent?.link ?? ""} label={t.link.link} />
       <Actions>
         <Button look="primary" onPress={p.close}>
-          Done
+          {t.link.done}
         </Button>
       </Actions>
     </Dialog>

@@ -3,18 +3,14 @@ import { Monitor, Smartphone } from "lucide-react";
 import { own } from "../../api/client";
 import type { OpenSession } from "../../api/console";
 import { ago, instant } from "../../lib/format";
+import { t } from "../../text/settings";
 import { Button } from "../../ui/button";
 import { Badge, Card } from "../../ui/display";
 import { Failed, SkeletonRows } from "../../ui/feedback";
 import { say } from "../../ui/toast";
 import { device } from "./device";
 
-const methods: Record<string, string> = {
-  password: "by password",
-  passkey: "by passkey",
-  oidc: "by single sign-on",
-  link: "by link",
-};
+const methods: Record<string, string> = t.sessions.methods;
 
 /** Where one is signed in. */
 export function SessionsCard() {
@@ -22,19 +18,19 @@ export function SessionsCard() {
   const list = useQuery({ queryKey: ["sessions"], queryFn: () => own<OpenSession[]>("GET", "/sessions") });
   const end = useMutation({
     mutationFn: (sessions: OpenSession[]) => Promise.all(sessions.map((s) => own("DELETE", `/sessions/${s.id}`))),
-    onSuccess: (_r, { length: n }) => say(n === 1 ? "The session is ended." : `${n} sessions are ended.`),
+    onSuccess: (_r, { length: n }) => say(t.sessions.ended(n)),
     onSettled: () => client.invalidateQueries({ queryKey: ["sessions"] }),
   });
   const others = (list.data ?? []).filter((s) => !s.current);
   return (
     <Card
-      title="Sessions"
-      sub="A session ends after 12 hours without use, and after 7 days in any case."
+      title={t.sessions.title}
+      sub={t.sessions.sub}
       flush
       action={
         others.length > 1 ? (
           <Button busy={end.isPending} onPress={() => end.mutate(others)}>
-            End all others
+            {t.sessions.endOthers}
           </Button>
         ) : null
       }
@@ -63,16 +59,20 @@ function Row({ session: s, end }: { session: OpenSession; end: () => void }) {
       <span className="min-w-0 grow">
         <span className="flex flex-wrap items-center gap-x-2">
           <span className="font-medium">{name}</span>
-          {s.current ? <Badge tone="good">This one</Badge> : null}
+          {s.current ? <Badge tone="good">{t.sessions.current}</Badge> : null}
         </span>
         <span className="block text-xs text-muted">
-          {s.ip}, signed in {methods[s.method] ?? `by ${s.method}`} {instant(s.created_at)}
-          {s.current ? "" : `, last used ${ago(s.last_used_at)}`}
+          {[
+            s.ip,
+            methods[s.method] ?? s.method,
+            t.sessions.signedIn(instant(s.created_at)),
+            ...(s.current ? [] : [t.sessions.lastUsed(ago(s.last_used_at))]),
+          ].join(" · ")}
         </span>
       </span>
       {s.current ? null : (
-        <Button size="sm" look="quiet" aria-label={`End the session of ${name}`} onPress={end}>
-          End
+        <Button size="sm" look="quiet" aria-label={t.sessions.endOf(name)} onPress={end}>
+          {t.sessions.end}
         </Button>
       )}
     </li>

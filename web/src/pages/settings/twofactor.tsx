@@ -3,6 +3,8 @@ import { useState } from "react";
 import { Form } from "react-aria-components";
 import { own, Refusal } from "../../api/client";
 import { useSession } from "../../lib/session";
+import { common } from "../../text/common";
+import { t } from "../../text/settings";
 import { Button } from "../../ui/button";
 import { Code } from "../../ui/copy";
 import { Badge, Card } from "../../ui/display";
@@ -34,23 +36,24 @@ export function TwoFactorCard() {
     <Card
       title={
         <span className="flex items-center gap-2">
-          Two-factor sign-in {user.totp ? <Badge tone="good">On</Badge> : <Badge>Off</Badge>}
+          {t.twoFactor.title}{" "}
+          {user.totp ? <Badge tone="good">{t.twoFactor.on}</Badge> : <Badge>{t.twoFactor.off}</Badge>}
         </span>
       }
-      sub="After the password, an authenticator app on your phone shows a code."
+      sub={t.twoFactor.sub}
       flush
       action={
         user.totp ? (
-          <Button onPress={() => setOff(true)}>Turn off</Button>
+          <Button onPress={() => setOff(true)}>{t.twoFactor.turnOff}</Button>
         ) : (
           <Button busy={begin.isPending} onPress={() => begin.mutate()}>
-            Turn on
+            {t.twoFactor.turnOn}
           </Button>
         )
       }
     >
       <div className="h-1" />
-      <Dialog title="Turn two-factor sign-in on" isOpen={!!seed} onOpenChange={() => setSeed(null)}>
+      <Dialog title={t.twoFactor.onTitle} isOpen={!!seed} onOpenChange={() => setSeed(null)}>
         {seed ? (
           <Enrol
             seed={seed}
@@ -66,8 +69,8 @@ export function TwoFactorCard() {
       </Dialog>
       <Recovery codes={codes} close={() => setCodes(null)} />
       <Confirm
-        title="Turn two-factor sign-in off"
-        action="Turn off"
+        title={t.twoFactor.offTitle}
+        action={t.twoFactor.turnOff}
         danger
         isOpen={off}
         onOpenChange={setOff}
@@ -76,7 +79,7 @@ export function TwoFactorCard() {
           await refresh();
         }}
       >
-        Your password alone lets you in then. The recovery codes stop working.
+        {t.twoFactor.offHint}
       </Confirm>
       {dialog}
     </Card>
@@ -105,10 +108,10 @@ function Enrol(p: {
       }}
     >
       <div className="grid gap-4 sm:grid-cols-[auto_1fr]">
-        <Qr text={p.seed.uri} label="Code to scan with the app" />
+        <Qr text={p.seed.uri} label={t.twoFactor.qr} />
         <div className="grid content-start gap-2 text-sm">
-          <p>Scan this with your authenticator app, then type the code that it shows.</p>
-          <p className="text-muted">Or type this key into the app:</p>
+          <p>{t.twoFactor.scan}</p>
+          <p className="text-muted">{t.twoFactor.manual}</p>
           <code className="rounded-md border border-line bg-sunken px-2.5 py-1.5 font-mono text-xs break-all select-all">
             {p.seed.secret}
           </code>
@@ -116,7 +119,7 @@ function Enrol(p: {
       </div>
       {confirm.error && Object.keys(f).length === 0 ? <Note tone="bad">{confirm.error.message}</Note> : null}
       <TextField
-        label="Code"
+        label={t.twoFactor.code}
         mono
         autoFocus
         inputMode="numeric"
@@ -127,9 +130,9 @@ function Enrol(p: {
         error={f.code}
       />
       <Actions>
-        <Button onPress={p.cancel}>Cancel</Button>
+        <Button onPress={p.cancel}>{common.cancel}</Button>
         <Button type="submit" look="primary" busy={confirm.isPending} isDisabled={!code}>
-          Turn on
+          {t.twoFactor.turnOn}
         </Button>
       </Actions>
     </Form>
@@ -138,15 +141,13 @@ function Enrol(p: {
 
 function Recovery({ codes, close }: { codes: string[] | null; close: () => void }) {
   return (
-    <Dialog title="Keep these recovery codes" firm isOpen={!!codes} onOpenChange={close}>
+    <Dialog title={t.twoFactor.keepTitle} firm isOpen={!!codes} onOpenChange={close}>
       <div className="grid gap-4">
-        <Note tone="warn">
-          Each lets you in once when you have lost the app. They are shown only now: keep them where your phone is not.
-        </Note>
-        <Code text={(codes ?? []).join("\n")} label="Recovery codes" />
+        <Note tone="warn">{t.twoFactor.keep}</Note>
+        <Code text={(codes ?? []).join("\n")} label={t.twoFactor.codes} />
         <Actions>
           <Button look="primary" onPress={close}>
-            I have stored them
+            {t.twoFactor.done}
           </Button>
         </Actions>
       </div>

@@ -1,3 +1,4 @@
+import { t } from "../../text/settings";
 import { Card, PageHeader } from "../../ui/display";
 import { Identifiers } from "./identifiers";
 import { PlanCard } from "./plan";
@@ -7,16 +8,16 @@ import { WorkspaceRules } from "./workspacerules";
 export function WorkspaceSettings() {
   return (
     <>
-      <PageHeader title="General" sub="What holds for everybody in this workspace." />
+      <PageHeader title={t.general.title} sub={t.general.sub} />
       <div className="grid gap-4">
-        <Card title="Workspace">
+        <Card title={t.general.workspace}>
           <WorkspaceForm />
         </Card>
         <PlanCard />
-        <Card title="Rules">
+        <Card title={t.general.policies}>
           <WorkspaceRules />
         </Card>
-        <Card title="For your programs" sub="Support and scripts ask for these.">
+        <Card title={t.general.api} sub={t.general.apiHint}>
           <Identifiers />
         </Card>
       </div>

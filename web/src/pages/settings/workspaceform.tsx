@@ -3,6 +3,8 @@ import { Form } from "react-aria-components";
 import { Refusal } from "../../api/client";
 import type { Workspace } from "../../api/console";
 import { useMay, useSession } from "../../lib/session";
+import { common } from "../../text/common";
+import { t } from "../../text/settings";
 import { Button } from "../../ui/button";
 import { TextField } from "../../ui/fields";
 import { say } from "../../ui/toast";
@@ -29,7 +31,7 @@ export function WorkspaceForm() {
     save.mutate(Object.fromEntries(changed.map((k) => [k, v[k]])), {
       onSuccess: () => {
         setEdit({});
-        say("Saved.");
+        say(t.saved);
       },
     });
   return (
@@ -40,14 +42,10 @@ export function WorkspaceForm() {
         send();
       }}
     >
-      <TextField label="Name" {...set("name")} />
+      <TextField label={common.name} {...set("name")} />
       <div className="grid items-start gap-4 sm:grid-cols-2">
-        <TextField
-          label="Time zone"
-          hint="Where days begin and end. Campaigns that exist keep theirs."
-          {...set("timezone")}
-        />
-        <TextField label="Currency" hint="Reports are in it. Campaigns that exist keep theirs." {...set("currency")} />
+        <TextField label={common.timeZone} hint={t.general.timeZoneHint} {...set("timezone")} />
+        <TextField label={common.currency} hint={t.general.currencyHint} {...set("currency")} />
       </div>
       {save.error && Object.keys(f).length === 0 ? (
         <p role="alert" className="text-sm text-bad">
@@ -63,15 +61,15 @@ export function WorkspaceForm() {
                 save.reset();
               }}
             >
-              Discard
+              {t.general.discard}
             </Button>
           ) : null}
           <Button type="submit" look="primary" isDisabled={changed.length === 0} busy={save.isPending}>
-            Save
+            {common.save}
           </Button>
         </div>
       ) : (
-        <p className="text-xs text-muted">Admins and owners can change this.</p>
+        <p className="text-xs text-muted">{t.adminsOnly}</p>
       )}
     </Form>
   );

@@ -1,5 +1,6 @@
 import type { Workspace } from "../../api/console";
 import { useMay, useSession } from "../../lib/session";
+import { t } from "../../text/settings";
 import { Switch } from "../../ui/fields";
 import { say } from "../../ui/toast";
 import { useSaveWorkspace } from "./saveworkspace";
@@ -9,17 +10,17 @@ type Rule = "require_approval" | "endless_keys";
 const rules: { field: Rule; name: string; hint: string; on: string; off: string }[] = [
   {
     field: "require_approval",
-    name: "Creative must be approved before it runs",
-    hint: "A campaign cannot be launched with creative that nobody has approved.",
-    on: "Creative must be approved now.",
-    off: "Creative runs without approval now.",
+    name: t.general.approval,
+    hint: t.general.approvalHint,
+    on: t.general.approvalOn,
+    off: t.general.approvalOff,
   },
   {
     field: "endless_keys",
-    name: "Keys may be made that never expire",
-    hint: "Keys that exist keep their date either way.",
-    on: "Keys may be endless now.",
-    off: "New keys need a date now.",
+    name: t.general.endless,
+    hint: t.general.endlessHint,
+    on: t.general.endlessOn,
+    off: t.general.endlessOff,
   },
 ];
 
@@ -43,7 +44,7 @@ export function WorkspaceRules() {
           <p className="pl-10.5 text-xs text-muted">{r.hint}</p>
         </div>
       ))}
-      {may ? null : <p className="text-xs text-muted">Admins and owners can change this.</p>}
+      {may ? null : <p className="text-xs text-muted">{t.adminsOnly}</p>}
     </div>
   );
 }

@@ -1,9 +1,12 @@
 // The pages before one is in: sign-in, first set-up, one-time links, resets.
+
 import { type ReactNode, useEffect, useState } from "react";
 import { own } from "../../api/client";
 import type { Session } from "../../api/console";
 import { next } from "../../lib/next";
 import mark from "../../mark.svg";
+import { common } from "../../text/common";
+import { t } from "../../text/signin";
 import { Failed } from "../../ui/feedback";
 import { Spinner } from "../../ui/spinner";
 import { FollowLink } from "./link";
@@ -32,7 +35,7 @@ export function Door() {
         {error ? (
           <Failed error={error} retry={load} />
         ) : session === null ? (
-          <p role="status" aria-label="Loading" className="grid place-items-center py-16 text-faint">
+          <p role="status" aria-label={common.loading} className="grid place-items-center py-16 text-faint">
             <Spinner className="size-5" />
           </p>
         ) : ticket ? (
@@ -43,9 +46,9 @@ export function Door() {
       </div>
       <footer className="flex gap-4 py-4 text-xs text-faint">
         <a href="/docs" className="rounded-sm outline-none hover:text-ink focus-visible:ring-focus">
-          Documentation
+          {common.documentation}
         </a>
-        {session ? <span>Fanfare {session.build}</span> : null}
+        {session ? <span>{t.product(session.build)}</span> : null}
       </footer>
     </main>
   );

@@ -1,13 +1,14 @@
 import { useEffect, useState } from "react";
 import { own } from "../../api/client";
 import type { Link, Session, SignedIn, SignInResult } from "../../api/console";
+import { t } from "../../text/signin";
 import { Button, ButtonLink } from "../../ui/button";
 import { Note } from "../../ui/feedback";
 import { Spinner } from "../../ui/spinner";
 import { TextField } from "../../ui/textfield";
 import { Ask, Panel } from "./panel";
 import { NewPasswordField, PasswordField } from "./password";
-import { enter, token, useTry } from "./way";
+import { enter, token, told, useTry } from "./way";
 
 // Asked once for a page, because what lets one in works once.
 let looked: Promise<Link> | undefined;
@@ -20,22 +21,22 @@ export function FollowLink({ session, second }: { session: Session; second: (tic
   // biome-ignore lint/correctness/useExhaustiveDependencies: a page has one link
   useEffect(() => {
     const go = async () => {
-      if (!token) throw new Error("The address is not whole: what stands after # is missing. Open the link again.");
+      if (!token) throw new Error(t.linkCut);
       looked ??= own<Link>("POST", "/link/look", { token });
       const found = await looked;
       if (found.kind !== "sign_in") return setLink(found);
       entered ??= own<SignInResult>("POST", "/session/link", { token });
       await enter(await entered, second);
     };
-    go().catch((e: Error) => setFault(e.message));
+    go().catch((e: Error) => setFault(told(e)));
   }, []);
   if (fault) {
     return (
-      <Panel title="This link does not work">
+      <Panel title={t.linkInvalid}>
         <div className="grid gap-4">
           <Note tone="bad">{fault}</Note>
           <ButtonLink className="h-9!" href="/sign-in">
-            Go to sign-in
+            {t.toSignIn}
           </ButtonLink>
         </div>
       </Panel>
@@ -43,7 +44,7 @@ export function FollowLink({ session, second }: { session: Session; second: (tic
   }
   if (!link) {
     return (
-      <p role="status" aria-label="Opening the link" className="grid place-items-center py-16 text-faint">
+      <p role="status" aria-label={t.linkOpening} className="grid place-items-center py-16 text-faint">
         <Spinner className="size-5" />
       </p>
     );
@@ -74,10 +75,10 @@ function Accept({ link }: { link: Link }) {
     await enter({ state: "signed_in" }, () => {});
   });
   return (
-    <Panel title={`Join ${link.workspace ?? "the workspace"}`} sub={`You are signed in as ${link.email}.`}>
+    <Panel title={t.joinWorkspace(link.workspace)} sub={t.signedInAs(link.email)}>
       <Ask attempt={attempt}>
         <Button type="submit" look="primary" className="h-9!" busy={attempt.busy}>
-          Join
+          {t.join}
         </Button>
       </Ask>
     </Panel>
@@ -90,22 +91,22 @@ function Join({ link, second }: Props) {
   const attempt = useFollow({ name, password }, second);
   const f = attempt.fields;
   return (
-    <Panel title={`Join ${link.workspace ?? "the workspace"}`} sub={`You were invited as ${link.email}.`}>
+    <Panel title={t.joinWorkspace(link.workspace)} sub={t.invitedAs(link.email)}>
       <Ask attempt={attempt}>
         {/* For the browser's store of passwords. */}
         <input hidden autoComplete="username" value={link.email} readOnly />
         {link.known ? (
           <PasswordField
-            label="Your password"
+            label={t.yourPassword}
             autoFocus
             value={password}
             onChange={setPassword}
-            error={f.password ?? f.name}
+            error={f.password ? t.wrongPassword : f.name}
           />
         ) : (
           <>
             <TextField
-              label="Your name"
+              label={t.yourName}
               autoComplete="name"
               autoFocus
               isRequired
@@ -113,11 +114,11 @@ function Join({ link, second }: Props) {
               onChange={setName}
               error={f.name}
             />
-            <NewPasswordField label="Choose a password" value={password} onChange={setPassword} error={f.password} />
+            <NewPasswordField label={t.choosePassword} value={password} onChange={setPassword} error={f.password} />
           </>
         )}
         <Button type="submit" look="primary" className="h-9!" busy={attempt.busy}>
-          Join
+          {t.join}
         </Button>
       </Ask>
     </Panel>
@@ -128,18 +129,18 @@ function Renew({ link, second }: Props) {
   const [password, setPassword] = useState("");
   const attempt = useFollow({ name: link.name, password }, second);
   return (
-    <Panel title="Choose a new password" sub={`For ${link.email}. You are signed out everywhere else.`}>
+    <Panel title={t.renewTitle} sub={t.renewHint(link.email)}>
       <Ask attempt={attempt}>
         <input hidden autoComplete="username" value={link.email} readOnly />
         <NewPasswordField
-          label="New password"
+          label={t.newPassword}
           autoFocus
           value={password}
           onChange={setPassword}
           error={attempt.fields.password}
         />
         <Button type="submit" look="primary" className="h-9!" busy={attempt.busy}>
-          Save and sign in
+          {t.saveAndSignIn}
         </Button>
       </Ask>
     </Panel>

@@ -1,6 +1,8 @@
 // Passkeys: what stands between the server's options and its answer is the
 // browser's own.
+
 import type { Ceremony } from "../../api/console";
+import { t } from "../../text/signin";
 
 /** Whether this browser can use passkeys as the server speaks of them. */
 export const hasPasskeys =
@@ -39,7 +41,7 @@ async function answered(asked: Promise<Credential | null>): Promise<Answer> {
   } catch (e) {
     throw told(e as DOMException);
   }
-  if (!credential) throw new Error("The browser gave no passkey. Try again.");
+  if (!credential) throw new Error(t.passkeyMissing);
   return (credential as PublicKeyCredential).toJSON();
 }
 
@@ -47,9 +49,9 @@ async function answered(asked: Promise<Credential | null>): Promise<Answer> {
 function told(e: DOMException): Error {
   switch (e.name) {
     case "NotAllowedError":
-      return new Error("The passkey was not used: the prompt was closed or took too long. Try again.");
+      return new Error(t.passkeyClosed);
     case "InvalidStateError":
-      return new Error("This device has a passkey for this account already.");
+      return new Error(t.passkeyExists);
     default:
       return e;
   }

@@ -1,5 +1,6 @@
 import { useState } from "react";
 import { Button } from "react-aria-components";
+import { t } from "../../text/signin";
 import { TextField } from "../../ui/textfield";
 
 interface Props {
@@ -21,10 +22,10 @@ const better = 15;
 /** A password that one chooses. Only its length is judged: what else makes a password bad is for the server to say. */
 export function NewPasswordField(p: Props) {
   const n = [...p.value].length;
-  let hint = `At least ${least} characters. ${better} or more are better: a few words that only you would put together.`;
-  if (n > 0 && n < least) hint = `${least - n} more ${least - n === 1 ? "character" : "characters"}.`;
-  if (n >= least) hint = `Long enough. ${better} or more are better.`;
-  if (n >= better) hint = "A good length.";
+  let hint = t.passwordHint(least, better);
+  if (n > 0 && n < least) hint = t.passwordMissing(least - n);
+  if (n >= least) hint = t.passwordLong(better);
+  if (n >= better) hint = t.passwordGood;
   return <Hidden {...p} hint={hint} autoComplete="new-password" />;
 }
 
@@ -37,11 +38,11 @@ function Hidden(p: Props & { hint?: string; autoComplete: string }) {
       isRequired
       trailing={
         <Button
-          aria-label={shown ? "Hide password" : "Show password"}
+          aria-label={shown ? t.hidePassword : t.showPassword}
           onPress={() => setShown(!shown)}
           className="-mr-1 rounded px-1 py-0.5 text-xs text-muted outline-none hover:text-ink focus-visible:ring-focus"
         >
-          {shown ? "Hide" : "Show"}
+          {shown ? t.hide : t.show}
         </Button>
       }
     />

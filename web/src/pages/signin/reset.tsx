@@ -1,5 +1,7 @@
 import { useState } from "react";
 import { own } from "../../api/client";
+import { common } from "../../text/common";
+import { t } from "../../text/signin";
 import { Button, ButtonLink } from "../../ui/button";
 import { TextField } from "../../ui/textfield";
 import { Ask, Panel } from "./panel";
@@ -15,34 +17,28 @@ export function AskReset({ mail }: { mail: boolean }) {
   });
   const back = (
     <ButtonLink className="h-9! w-full" href="/sign-in">
-      Back to sign-in
+      {t.backToSignIn}
     </ButtonLink>
   );
   if (!mail) {
     return (
-      <Panel
-        title="Reset your password"
-        sub="This server sends no e-mail. Ask an admin of your workspace for a link: Settings, Members, Reset link."
-      >
+      <Panel title={t.resetTitle} sub={t.resetNoMail}>
         {back}
       </Panel>
     );
   }
   if (sent) {
     return (
-      <Panel
-        title="Look into your mail"
-        sub={`If ${email} has an account here, a link is on its way. It works once, for an hour.`}
-      >
+      <Panel title={t.checkEmail} sub={t.checkEmailHint(email)}>
         {back}
       </Panel>
     );
   }
   return (
-    <Panel title="Reset your password" sub="You get a link by e-mail with which you choose a new one.">
+    <Panel title={t.resetTitle} sub={t.resetHint}>
       <Ask attempt={attempt}>
         <TextField
-          label="E-mail"
+          label={common.email}
           type="email"
           autoComplete="username"
           autoFocus
@@ -52,7 +48,7 @@ export function AskReset({ mail }: { mail: boolean }) {
           error={attempt.fields.email}
         />
         <Button type="submit" look="primary" className="h-9!" busy={attempt.busy}>
-          Send the link
+          {t.sendLink}
         </Button>
       </Ask>
       <div className="mt-3">{back}</div>

@@ -1,6 +1,8 @@
 import { useState } from "react";
 import { own } from "../../api/client";
 import type { SignInResult } from "../../api/console";
+import { common } from "../../text/common";
+import { t } from "../../text/signin";
 import { Button } from "../../ui/button";
 import { TextField } from "../../ui/textfield";
 import { Ask, Panel } from "./panel";
@@ -18,18 +20,11 @@ export function SecondStep({ ticket, back }: { ticket: string; back: () => void 
     setCode("");
   };
   return (
-    <Panel
-      title="Two-factor sign-in"
-      sub={
-        lost
-          ? "Type one of the recovery codes that you kept. Each works once."
-          : "Type the 6 digits that your authenticator app shows for Fanfare."
-      }
-    >
+    <Panel title={t.secondTitle} sub={lost ? t.secondRecovery : t.secondApp}>
       <Ask attempt={attempt}>
         <TextField
           key={String(lost)}
-          label={lost ? "Recovery code" : "Code"}
+          label={lost ? t.recoveryCode : t.code}
           mono
           autoFocus
           isRequired
@@ -41,15 +36,15 @@ export function SecondStep({ ticket, back }: { ticket: string; back: () => void 
           error={attempt.fields.code}
         />
         <Button type="submit" look="primary" className="h-9!" busy={attempt.busy}>
-          Continue
+          {t.continue}
         </Button>
       </Ask>
       <div className="mt-3 flex justify-between">
         <Button look="quiet" size="sm" className="-ml-2.5" onPress={back}>
-          Back
+          {common.back}
         </Button>
         <Button look="quiet" size="sm" className="-mr-2.5" onPress={other}>
-          {lost ? "Use the app" : "Use a recovery code"}
+          {lost ? t.useApp : t.useRecovery}
         </Button>
       </div>
     </Panel>

@@ -1,6 +1,9 @@
 import { useState } from "react";
 import { own } from "../../api/client";
 import type { Session, SignInResult } from "../../api/console";
+import { common } from "../../text/common";
+import { rich } from "../../text/rich";
+import { t } from "../../text/signin";
 import { Button, ButtonLink } from "../../ui/button";
 import { Note } from "../../ui/feedback";
 import { TextField } from "../../ui/textfield";
@@ -12,9 +15,9 @@ import { enter, token, useTry } from "./way";
 export function SetUp({ session }: { session: Session }) {
   if (session.state !== "setup") {
     return (
-      <Panel title="This server is set up" sub="Its owner has an account already.">
+      <Panel title={t.alreadySetUp} sub={t.alreadySetUpHint}>
         <ButtonLink look="primary" className="h-9! w-full" href={`/sign-in${location.search}`}>
-          Sign in
+          {t.signIn}
         </ButtonLink>
       </Panel>
     );
@@ -47,41 +50,33 @@ function Owner() {
     isRequired: true,
   });
   return (
-    <Panel title="Set up Fanfare" sub="You become the owner of this server's first workspace.">
+    <Panel title={t.setupTitle} sub={t.setupHint}>
       <Ask attempt={attempt}>
         {token && !f.token ? null : (
           <>
-            <Note title="Open the setup link from the server's log">
-              The server logs the link when it starts, in the line "no one can sign in yet". Restart the server to get a
-              new link. To sign in as an existing owner, run <code className="font-mono">fanfare user reset</code> on
-              the server.
+            <Note title={t.setupLink}>
+              {rich(t.setupLinkHint, { command: <code className="font-mono">fanfare user reset</code> })}
             </Note>
-            <TextField
-              label="Setup token"
-              hint="The part of the setup link after #."
-              mono
-              autoComplete="off"
-              {...set("token")}
-            />
+            <TextField label={t.setupToken} hint={t.setupTokenHint} mono autoComplete="off" {...set("token")} />
           </>
         )}
-        <TextField label="Your name" autoComplete="name" autoFocus={!!token} {...set("name")} />
-        <TextField label="E-mail" type="email" autoComplete="username" {...set("email")} />
-        <NewPasswordField label="Password" {...set("password")} />
+        <TextField label={t.yourName} autoComplete="name" autoFocus={!!token} {...set("name")} />
+        <TextField label={common.email} type="email" autoComplete="username" {...set("email")} />
+        <NewPasswordField label={common.password} {...set("password")} />
         <hr className="border-line" />
         <TextField
-          label="Workspace"
-          hint="Usually the name of your company."
+          label={t.workspace}
+          hint={t.workspaceHint}
           autoComplete="organization"
           {...set("workspace")}
           error={f["workspace.name"]}
         />
         <div className="grid grid-cols-[7rem_1fr] gap-4">
-          <TextField label="Currency" hint="Such as EUR" autoComplete="off" {...set("currency")} />
-          <TextField label="Time zone" hint="Days begin and end there" autoComplete="off" {...set("timezone")} />
+          <TextField label={common.currency} hint={common.currencyHint} autoComplete="off" {...set("currency")} />
+          <TextField label={common.timeZone} hint={t.timeZoneHint} autoComplete="off" {...set("timezone")} />
         </div>
         <Button type="submit" look="primary" className="h-9!" busy={attempt.busy}>
-          Set up
+          {t.setUp}
         </Button>
       </Ask>
     </Panel>

@@ -3,6 +3,8 @@ import { useEffect, useRef, useState } from "react";
 import { own } from "../../api/client";
 import type { Ceremony, Session, SignInResult } from "../../api/console";
 import { keepNext } from "../../lib/next";
+import { common } from "../../text/common";
+import { t } from "../../text/signin";
 import { Button, ButtonLink, TextLink } from "../../ui/button";
 import { Note } from "../../ui/feedback";
 import { TextField } from "../../ui/textfield";
@@ -11,12 +13,8 @@ import { type Answer, hasPasskeys, signWith } from "./passkey";
 import { PasswordField } from "./password";
 import { enter, useTry } from "./way";
 
-/** What went wrong at the single sign-on comes back as a code, because an address must not put words into a page. */
-const problems: Record<string, string> = {
-  not_invited: "Nobody has invited you yet, or your e-mail is not verified there. Ask an admin for an invitation.",
-  no_workspace: "You are not a member of any workspace. Ask an admin of the workspace to invite you.",
-  rate_limit_exceeded: "There were too many tries. Wait, then try again.",
-};
+/** The single sign-on reports an error as a code, because an address must not put words into a page. */
+const problems: Record<string, string> = t.problems;
 
 type Second = (ticket: string) => void;
 
@@ -24,14 +22,14 @@ export function SignIn({ ways, second }: { ways: Session["ways"]; second: Second
   const passkey = usePasskey(ways.passkey && hasPasskeys, second);
   const problem = new URLSearchParams(location.search).get("problem");
   return (
-    <Panel title="Sign in to Fanfare">
+    <Panel title={t.title}>
       <div className="grid gap-3">
-        {problem ? <Note tone="bad">{problems[problem] ?? "The single sign-on did not work. Try again."}</Note> : null}
+        {problem ? <Note tone="bad">{problems[problem] ?? t.problems.other}</Note> : null}
         {passkey.message ? <Note tone="bad">{passkey.message}</Note> : null}
         {passkey.can ? (
           <Button look="primary" className="h-9!" busy={passkey.busy} onPress={() => passkey.run()}>
             <KeyRound aria-hidden="true" />
-            Sign in with a passkey
+            {t.withPasskey}
           </Button>
         ) : null}
         {ways.oidc ? (
@@ -42,7 +40,7 @@ export function SignIn({ ways, second }: { ways: Session["ways"]; second: Second
       </div>
       {ways.password && (passkey.can || ways.oidc) ? (
         <div className="my-4 flex items-center gap-3 text-xs text-faint before:h-px before:grow before:bg-line after:h-px after:grow after:bg-line">
-          or
+          {common.or}
         </div>
       ) : null}
       {ways.password ? <ByPassword second={second} only={!passkey.can && !ways.oidc} /> : null}
@@ -59,7 +57,7 @@ function ByPassword({ second, only }: { second: Second; only: boolean }) {
   return (
     <Ask attempt={attempt}>
       <TextField
-        label="E-mail"
+        label={common.email}
         type="email"
         name="email"
         autoComplete="username webauthn"
@@ -70,13 +68,18 @@ function ByPassword({ second, only }: { second: Second; only: boolean }) {
         error={attempt.fields.email}
       />
       <div className="relative">
-        <PasswordField label="Password" value={password} onChange={setPassword} error={attempt.fields.password} />
+        <PasswordField
+          label={common.password}
+          value={password}
+          onChange={setPassword}
+          error={attempt.fields.password}
+        />
         <TextLink href="/reset" className="absolute right-0 top-0 text-xs leading-5">
-          Forgot it?
+          {t.forgot}
         </TextLink>
       </div>
       <Button type="submit" look={only ? "primary" : "plain"} className="h-9!" busy={attempt.busy}>
-        Sign in
+        {t.signIn}
       </Button>
     </Ask>
   );

@@ -1,9 +1,12 @@
 // What the pages before sign-in share: where the token comes from, where one
 // goes next, and how a try ends.
+
 import { useState } from "react";
 import { Refusal } from "../../api/client";
 import type { SignInResult } from "../../api/console";
 import { next } from "../../lib/next";
+import { locale } from "../../text/language";
+import { t } from "../../text/signin";
 
 /** What came in the fragment. It is taken out of the address at once, so that it stays in no history. */
 export const token = location.hash.slice(1);
@@ -43,11 +46,13 @@ export function useTry<A extends unknown[]>(action: (...args: A) => Promise<void
   };
 }
 
-function told(error: Error): string {
+export function told(error: Error): string {
+  // Before sign-in, only links can be missing.
+  if (error instanceof Refusal && error.status === 404) return t.linkUsed;
   const wait = error instanceof Refusal ? error.retryAfter : 0;
   if (!wait) return error.message;
-  const at = new Date(Date.now() + wait * 1000).toLocaleTimeString(navigator.language, { timeStyle: "short" });
-  return `${error.message} You can try again at ${at}.`;
+  const at = new Date(Date.now() + wait * 1000).toLocaleTimeString(locale, { timeStyle: "short" });
+  return t.retryAt(error.message, at);
 }
 
 /** Goes in, or to the second step. */

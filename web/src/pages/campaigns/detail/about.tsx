@@ -1,7 +1,10 @@
 // When a campaign runs, what it is for and where it stands on the platforms.
+
 import { useMetric } from "../../../lib/catalogue";
 import { ago, figure, instant, none, words } from "../../../lib/format";
 import { useSession } from "../../../lib/session";
+import { t } from "../../../text/campaigns";
+import { rich } from "../../../text/rich";
 import { TextLink } from "../../../ui/button";
 import { Badge, Card, Facts, Status } from "../../../ui/display";
 import { platformName } from "../../connections/glyph";
@@ -28,11 +31,11 @@ export function Outside({ href, children }: { href: string; children: React.Reac
 export function Schedule({ campaign: c }: { campaign: Campaign }) {
   const zone = c.schedule.timezone;
   return (
-    <Card title="Schedule" sub={`Times in ${zone}`}>
+    <Card title={t.detail.schedule} sub={t.detail.timesIn(zone)}>
       <Facts
         items={[
-          ["Start", c.schedule.start_at ? instant(c.schedule.start_at, zone) : "At launch"],
-          ["End", c.schedule.end_at ? instant(c.schedule.end_at, zone) : "When it is paused"],
+          [t.detail.start, c.schedule.start_at ? instant(c.schedule.start_at, zone) : t.atLaunch],
+          ["End", c.schedule.end_at ? instant(c.schedule.end_at, zone) : t.detail.end],
           ...times(c).map(([name, at]): [string, string] => [name, instant(at, zone)]),
         ]}
       />
@@ -42,10 +45,10 @@ export function Schedule({ campaign: c }: { campaign: Campaign }) {
 
 function times(c: Campaign): [string, string][] {
   const all: [string, string | null][] = [
-    ["Launched", c.launched_at],
-    ["Paused", c.paused_at],
-    ["Completed", c.completed_at],
-    ["Archived", c.archived_at],
+    [t.detail.whenPaused, c.launched_at],
+    [t.detail.launched, c.paused_at],
+    [t.detail.paused, c.completed_at],
+    [t.detail.completed, c.archived_at],
   ];
   return all.filter((t): t is [string, string] => t[1] !== null);
 }
@@ -55,17 +58,20 @@ export function Details({ campaign: c }: { campaign: Campaign }) {
   const { currency } = useSession().workspace;
   const url = safe(c.tracking?.landing_url ?? null);
   const goal = c.goal
-    ? `${metric(c.goal.metric).label} ${c.goal.direction === "at_most" ? "at most" : "at least"} ${figure(c.goal.target, metric(c.goal.metric).format, c.budget?.currency ?? currency)}`
+    ? (c.goal.direction === "at_most" ? t.detail.atMost : t.detail.atLeast)(
+        metric(c.goal.metric).label,
+        figure(c.goal.target, metric(c.goal.metric).format, c.budget?.currency ?? currency),
+      )
     : none;
   return (
-    <Card title="Details">
+    <Card title={t.detail.details}>
       <Facts
         items={[
-          ["Objective", c.objective ? named(c.objective) : none],
-          ["Channels", c.channels.length > 0 ? c.channels.map(named).join(", ") : none],
-          ["Goal", goal],
+          [t.detail.objective, c.objective ? named(c.objective) : none],
+          [t.detail.channels, c.channels.length > 0 ? c.channels.map(named).join(", ") : none],
+          [t.detail.goal, goal],
           [
-            "Landing page",
+            t.detail.landing,
             url ? (
               <Outside key="url" href={url}>
                 {url}
@@ -75,25 +81,25 @@ export function Details({ campaign: c }: { campaign: Campaign }) {
             ),
           ],
           [
-            "Attribution",
-            `${words(c.attribution.model)}, ${c.attribution.click_days} d click, ${c.attribution.view_days} d view`,
+            t.detail.attribution,
+            t.detail.attributionIs(words(c.attribution.model), c.attribution.click_days, c.attribution.view_days),
           ],
           [
-            "Tags",
+            t.detail.tags,
             c.tags.length > 0 ? (
               <span key="tags" className="flex flex-wrap gap-1">
-                {c.tags.map((t) => (
-                  <Badge key={t}>#{t}</Badge>
+                {c.tags.map((tag) => (
+                  <Badge key={tag}>#{tag}</Badge>
                 ))}
               </span>
             ) : (
               none
             ),
           ],
-          ["Description", c.description ?? none],
-          ["Made by", `${c.created_by.name ?? words(c.created_by.type)}, ${ago(c.created_at)}`],
+          [t.detail.description, c.description ?? none],
+          [t.detail.createdBy, t.detail.byAt(c.created_by.name ?? words(c.created_by.type), ago(c.created_at))],
           [
-            "Id",
+            t.detail.id,
             <code key="id" className="font-mono text-xs break-all">
               {c.id}
             </code>,
@@ -104,27 +110,31 @@ export function Details({ campaign: c }: { campaign: Campaign }) {
   );
 }
 
-const pushes: Record<string, { word: string; tone: "good" | "warn" | "bad" }> = {
-  pending: { word: "Change on its way", tone: "warn" },
-  applied: { word: "Change applied", tone: "good" },
-  failed: { word: "Change failed", tone: "bad" },
-  drifted: { word: "Changed on the platform", tone: "warn" },
+const pushTones: Record<string, "good" | "warn" | "bad"> = {
+  pending: "warn",
+  applied: "good",
+  failed: "bad",
+  drifted: "warn",
 };
+const pushTexts: Record<string, string> = t.detail.push;
 
 export function Links({ campaign: c }: { campaign: Campaign }) {
   return (
-    <Card title="On the platforms" flush>
+    <Card title={t.detail.platforms} flush>
       {c.external_refs.length === 0 ? (
         <p className="px-4 pb-4 text-sm text-muted">
-          No platform campaign is linked, so no platform delivers or reports on this campaign.{" "}
-          <TextLink href={linkPage(c)} className="underline">
-            Link platform campaign
-          </TextLink>
+          {rich(t.detail.notLinked, {
+            link: (
+              <TextLink href={linkPage(c)} className="underline">
+                {t.delivery.link}
+              </TextLink>
+            ),
+          })}
         </p>
       ) : (
         <ul className="divide-y divide-line border-t border-line">
           {c.external_refs.map((r) => {
-            const push = r.push ? pushes[r.push] : null;
+            const push = r.push ? pushTexts[r.push] : null;
             const url = safe(r.url);
             return (
               <li key={r.connection_id + r.external_id} className="px-4 py-2.5 text-sm">
@@ -140,11 +150,11 @@ export function Links({ campaign: c }: { campaign: Campaign }) {
                   ) : (
                     <code className="font-mono">{r.external_id}</code>
                   )}
-                  {r.synced_at ? ` · read ${ago(r.synced_at)}` : ""}
+                  {r.synced_at ? ` · ${t.detail.synced(ago(r.synced_at))}` : ""}
                 </p>
                 {push ? (
                   <p className="mt-1">
-                    <Badge tone={push.tone}>{push.word}</Badge>
+                    <Badge tone={pushTones[r.push ?? ""]}>{push}</Badge>
                   </p>
                 ) : null}
               </li>

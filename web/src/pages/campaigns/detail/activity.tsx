@@ -1,9 +1,11 @@
 // What happened to a campaign, the latest first.
+
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { own, type Schemas, take, v1 } from "../../../api/client";
 import type { Member } from "../../../api/console";
 import { ago, instant, words } from "../../../lib/format";
 import { useMay, useSession } from "../../../lib/session";
+import { t } from "../../../text/campaigns";
 import { Button } from "../../../ui/button";
 import { Card } from "../../../ui/display";
 import { Failed, SkeletonRows } from "../../../ui/feedback";
@@ -34,7 +36,7 @@ export function Activity({ campaign }: { campaign: Campaign }) {
     staleTime: 300_000,
   });
   return (
-    <Card title="Activity" flush>
+    <Card title={t.detail.activity} flush>
       {events.isPending ? (
         <SkeletonRows rows={3} />
       ) : events.isError ? (
@@ -45,13 +47,13 @@ export function Activity({ campaign }: { campaign: Campaign }) {
             {events.data.pages
               .flatMap((p) => p.data)
               .map((e) => (
-                <Entry key={e.id} event={e} who={e.actor.id === user.id ? "You" : actor(e, people)} />
+                <Entry key={e.id} event={e} who={e.actor.id === user.id ? t.detail.you : actor(e, people)} />
               ))}
           </ol>
           {events.hasNextPage ? (
             <div className="px-4 pb-4">
               <Button size="sm" busy={events.isFetchingNextPage} onPress={() => events.fetchNextPage()}>
-                Show older
+                {t.detail.older}
               </Button>
             </div>
           ) : null}
@@ -84,7 +86,7 @@ function Entry({ event: e, who }: { event: Event; who: string }) {
 
 function actor(e: Event, people?: Map<string, string>): string {
   if (e.actor.type === "system") return "Fanfare";
-  return people?.get(e.actor.id ?? "") ?? (e.actor.type === "api_key" ? "An API key" : "Somebody");
+  return people?.get(e.actor.id ?? "") ?? (e.actor.type === "api_key" ? t.detail.anApiKey : t.detail.aMember);
 }
 
 /** Fields that change along with every other. */
@@ -101,7 +103,7 @@ const alongside = new Set([
 function what(e: Event): string {
   if (e.type === "campaign.delivery_changed") {
     const { delivery } = e.data as { delivery?: Campaign["delivery"] };
-    return delivery ? `to ${words(delivery.status).toLowerCase()}` : "";
+    return delivery ? t.detail.toStatus(words(delivery.status)) : "";
   }
   if (e.type !== "campaign.updated") return "";
   return Object.keys(e.previous)

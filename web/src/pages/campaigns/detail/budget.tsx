@@ -1,13 +1,13 @@
 // What may be spent, what is spent, and whether that is on plan.
+
 import { useQuery } from "@tanstack/react-query";
-import { ago, instant, money, percent } from "../../../lib/format";
+import { ago, instant, money, percent, words } from "../../../lib/format";
 import { useRange } from "../../../lib/range";
+import { t } from "../../../text/campaigns";
 import { Bar, Card, Facts } from "../../../ui/display";
 import { MetricName } from "../../../ui/metric";
 import { spentShare } from "../columns";
 import { type Campaign, numbersQuery, ofPage } from "../data";
-
-const pacings: Record<string, string> = { even: "Even", asap: "As soon as possible", front_loaded: "Front-loaded" };
 
 export function Budget({ campaign: c }: { campaign: Campaign }) {
   const [range] = useRange();
@@ -15,10 +15,10 @@ export function Budget({ campaign: c }: { campaign: Campaign }) {
     ?.metrics.pacing;
   if (!c.budget) {
     return (
-      <Card title="Budget">
-        <p className="text-sm text-muted">None is set; nothing limits spend here.</p>
+      <Card title={t.detail.budget}>
+        <p className="text-sm text-muted">{t.detail.noBudget}</p>
         {c.spend_to_date ? (
-          <p className="num mt-2 text-sm">Spent {money(c.spend_to_date.amount, c.spend_to_date.currency)}</p>
+          <p className="num mt-2 text-sm">{t.detail.spent(money(c.spend_to_date.amount, c.spend_to_date.currency))}</p>
         ) : null}
       </Card>
     );
@@ -28,18 +28,18 @@ export function Budget({ campaign: c }: { campaign: Campaign }) {
   // Pacing is spend over plan, so the plan is spend over pacing.
   const plan = pace && c.spend_to_date ? Number(c.spend_to_date.amount) / pace : null;
   return (
-    <Card title="Budget">
+    <Card title={t.detail.budget}>
       <p className="num text-xl font-semibold tracking-tight">
         {money(amount, currency)}
-        <span className="ml-1 text-sm font-normal text-muted">{type === "daily" ? "a day" : "in all"}</span>
+        <span className="ml-1 text-sm font-normal text-muted">{type === "daily" ? t.perDay : t.inTotal}</span>
       </p>
       {share !== null ? (
         <div className="mb-4 mt-3">
-          <Bar share={share} label="Budget spent" />
+          <Bar share={share} label={t.detail.budgetSpent} />
           <p className="num mt-1 flex justify-between text-xs text-muted">
-            <span>{percent(share, 0)} spent</span>
+            <span>{t.detail.shareSpent(percent(share, 0))}</span>
             {c.budget_remaining ? (
-              <span>{money(c.budget_remaining.amount, c.budget_remaining.currency)} left</span>
+              <span>{t.detail.left(money(c.budget_remaining.amount, c.budget_remaining.currency))}</span>
             ) : null}
           </p>
         </div>
@@ -48,14 +48,14 @@ export function Budget({ campaign: c }: { campaign: Campaign }) {
       )}
       <Facts
         items={[
-          ["Spent to date", spent(c)],
+          [t.detail.spentToDate, spent(c)],
           ...(plan !== null
-            ? [["Expected by now", <Num key="plan">{money(plan, currency)}</Num>] as [string, React.ReactNode]]
+            ? [[t.detail.expected, <Num key="plan">{money(plan, currency)}</Num>] as [string, React.ReactNode]]
             : []),
           [<MetricName key="pacing" name="pacing" />, <Pace key="pace" value={pace ?? null} />],
-          ["Spread", pacings[pacing] ?? pacing],
+          [t.detail.pacingType, words(pacing)],
           ...(daily_cap
-            ? [["Most on one day", <Num key="cap">{money(daily_cap, currency)}</Num>] as [string, React.ReactNode]]
+            ? [[t.detail.dailyCap, <Num key="cap">{money(daily_cap, currency)}</Num>] as [string, React.ReactNode]]
             : []),
         ]}
       />
@@ -68,7 +68,7 @@ function Num({ children }: { children: React.ReactNode }) {
 }
 
 function spent(c: Campaign) {
-  if (!c.spend_to_date) return "Nobody has reported yet";
+  if (!c.spend_to_date) return t.detail.notReported;
   const { amount, currency, as_of } = c.spend_to_date;
   return (
     <span className="num" title={instant(as_of)}>
@@ -78,9 +78,9 @@ function spent(c: Campaign) {
 }
 
 function Pace({ value }: { value: number | null }) {
-  if (value === null) return <span className="text-muted">Not known now</span>;
+  if (value === null) return <span className="text-muted">{t.detail.pacingUnknown}</span>;
   const off = Math.abs(value - 1);
-  const word = off <= 0.1 ? "on plan" : value > 1 ? "ahead of plan" : "behind plan";
+  const word = off <= 0.1 ? t.detail.onPlan : value > 1 ? t.detail.ahead : t.detail.behind;
   return (
     <span className="num">
       {percent(value, 0)} <span className={off <= 0.1 ? "text-good" : "text-warn"}>{word}</span>

@@ -1,7 +1,9 @@
 // How one campaign does in the period.
+
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { useRange } from "../../../lib/range";
+import { t } from "../../../text/campaigns";
 import { Card } from "../../../ui/display";
 import { Empty, Failed } from "../../../ui/feedback";
 import { RangePicker } from "../../../ui/range";
@@ -37,7 +39,7 @@ export function Performance({ campaign }: { campaign: Campaign }) {
     <section aria-labelledby="performance">
       <div className="mb-3 flex flex-wrap items-center justify-between gap-2">
         <h2 id="performance" className="text-base font-semibold">
-          Performance
+          {t.detail.performance}
         </h2>
         <div className="flex flex-wrap gap-2 no-print">
           <RangePicker />
@@ -49,7 +51,7 @@ export function Performance({ campaign }: { campaign: Campaign }) {
         </Card>
       ) : silent ? (
         <Card>
-          <Empty title="No numbers in this period">{why(campaign)}</Empty>
+          <Empty title={t.detail.noMetrics}>{why(campaign)}</Empty>
         </Card>
       ) : (
         <div className="grid gap-4">
@@ -63,7 +65,7 @@ export function Performance({ campaign }: { campaign: Campaign }) {
 }
 
 function why(c: Campaign): string {
-  if (!c.launched_at) return "The campaign has not been launched.";
-  if (c.external_refs.length === 0) return "It is linked to no campaign on a platform, so nobody reports for it.";
-  return "Choose another period, or wait for the next sync.";
+  if (!c.launched_at) return t.detail.notLaunched;
+  if (c.external_refs.length === 0) return t.detail.notLinkedMetrics;
+  return t.detail.otherPeriod;
 }

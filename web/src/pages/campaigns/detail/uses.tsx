@@ -1,8 +1,10 @@
 // The creatives and audiences of a campaign.
+
 import { useQueries } from "@tanstack/react-query";
 import { ImageOff, Palette } from "lucide-react";
 import { Link } from "react-aria-components";
 import { shortCount } from "../../../lib/format";
+import { t } from "../../../text/campaigns";
 import { Button } from "../../../ui/button";
 import { Card, Status } from "../../../ui/display";
 import { Empty, Skeleton } from "../../../ui/feedback";
@@ -13,10 +15,10 @@ import type { Campaign } from "../data";
 export function Creatives({ campaign: c, edit }: { campaign: Campaign; edit?: () => void }) {
   const found = useQueries({ queries: c.creative_ids.map(creativeQuery) });
   return (
-    <Card title="Creatives" action={edit ? <Change edit={edit} /> : undefined}>
+    <Card title={t.detail.creatives} action={edit ? <Change edit={edit} /> : undefined}>
       {found.length === 0 ? (
-        <Empty icon={<Palette aria-hidden="true" />} title="No creatives">
-          Without one that is ready, nothing can be shown to anybody.
+        <Empty icon={<Palette aria-hidden="true" />} title={t.detail.noCreatives}>
+          {t.detail.noCreativesHint}
         </Empty>
       ) : (
         <ul className="grid grid-cols-2 gap-3 sm:grid-cols-3 xl:grid-cols-4">
@@ -66,15 +68,15 @@ function Thumbnail({ creative }: { creative: Creative }) {
 
 export function Audiences({ campaign: c, edit }: { campaign: Campaign; edit?: () => void }) {
   return (
-    <Card title="Audiences" action={edit ? <Change edit={edit} /> : undefined} flush>
+    <Card title={t.detail.audiences} action={edit ? <Change edit={edit} /> : undefined} flush>
       {c.audience_ids.length + c.excluded_audience_ids.length === 0 ? (
-        <p className="px-4 pb-4 text-sm text-muted">None; platforms target as they please.</p>
+        <p className="px-4 pb-4 text-sm text-muted">{t.detail.noAudiences}</p>
       ) : (
         <>
           <AudienceRows ids={c.audience_ids} />
           {c.excluded_audience_ids.length > 0 ? (
             <>
-              <h3 className="border-t border-line px-4 pt-2.5 text-xs font-medium text-muted">Excluded</h3>
+              <h3 className="border-t border-line px-4 pt-2.5 text-xs font-medium text-muted">{t.detail.excluded}</h3>
               <AudienceRows ids={c.excluded_audience_ids} />
             </>
           ) : null}
@@ -117,7 +119,7 @@ function AudienceRows({ ids }: { ids: string[] }) {
 function Change({ edit }: { edit: () => void }) {
   return (
     <Button size="sm" look="quiet" onPress={edit}>
-      Change
+      {t.detail.change}
     </Button>
   );
 }

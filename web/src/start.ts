@@ -1,0 +1,5 @@
+import "./app.css";
+import { withTexts } from "./text/catalog";
+import "./theme";
+
+withTexts(() => import("./main"));

@@ -1,0 +1,4 @@
+import { area } from "./catalog";
+import { analytics } from "./en/analytics";
+
+export const t = area("analytics", analytics);

@@ -1,0 +1,4 @@
+import { area } from "./catalog";
+import { audiences } from "./en/audiences";
+
+export const t = area("audiences", audiences);

@@ -1,0 +1,75 @@
+/** The overview, and the cards and charts of metrics that other pages share with it. */
+export const overview = {
+  title: "Overview",
+  blank: "Metrics appear here after the first sync.",
+
+  steps: {
+    title: "Get started",
+    progress: (done: number, total: number) => `${done} of ${total}`,
+    hide: "Hide these steps",
+    done: "Done",
+    connect: "Connect a platform",
+    connectHint: "Sync spend, clicks and conversions automatically.",
+    connectAction: "Connect",
+    create: "Create a campaign",
+    createHint: "A draft only needs a name.",
+    createAction: "Create",
+    key: "Create an API key",
+    keyHint: "Do everything in the console from your own code.",
+    keyAction: "Create key",
+  },
+
+  freshness: {
+    title: "Connections",
+    sub: "Data freshness",
+    all: "View all",
+    empty: "No connections yet",
+    connect: "Connect a platform",
+    through: (day: string) => `data through ${day}`,
+    grant: "Sign in again",
+    details: "View details",
+    running: "syncing now",
+    queued: "sync queued",
+    waiting: "waiting for data",
+    never: "never synced",
+    synced: (ago: string) => `synced ${ago}`,
+  },
+
+  trend: {
+    from: (value: string) => `from ${value}`,
+    sparkline: (metric: string) => `${metric} over the period`,
+    over: (metric: string) => `${metric} over time`,
+    metric: "Metric",
+    previous: "Previous period",
+    warnings: "About these numbers",
+    days: (from: string, to: string, zone: string) => `${from} – ${to}, ${zone}`,
+    through: (days: string, until: string) => `${days}; data through ${until}`,
+  },
+
+  ranking: {
+    title: "Campaigns",
+    sub: "With at least 1% of total spend",
+    rankedBy: "Ranked by",
+    by: (metric: string) => `By ${metric}`,
+    best: "Top",
+    worst: "Bottom",
+    most: "Highest spend",
+    least: "Lowest spend",
+    empty: "No campaign metrics in this period",
+    unnamed: "Unnamed",
+    platformOnly: "Only on the ad platform",
+  },
+
+  channels: {
+    title: "Channels",
+    sub: "Spend, share of spend and results",
+    channel: "Channel",
+    total: "Total",
+    share: "Share",
+    shareOf: (channel: string) => `Share of spend, ${channel}`,
+    change: "ROAS change",
+  },
+
+  empty: "No metrics in this period",
+  emptyHint: "Choose another period, or wait for the next sync.",
+};

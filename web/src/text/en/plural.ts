@@ -1,0 +1,7 @@
+const rules = new Intl.PluralRules("en");
+const numbers = new Intl.NumberFormat("en");
+
+/** One of two texts for a number. # stands for the number. */
+export function plural(n: number, one: string, other: string): string {
+  return (rules.select(n) === "one" ? one : other).replace("#", numbers.format(n));
+}

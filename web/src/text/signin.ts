@@ -1,0 +1,4 @@
+import { area } from "./catalog";
+import { signin } from "./en/signin";
+
+export const t = area("signin", signin);
