@@ -436,6 +436,8 @@ func (c *Creative) brief() *Brief {
 		// is generated again.
 		b.Facts = understand(g.Prompt, b.Language, g.Brief)
 	}
+	b.MustInclude = slices.Concat(b.MustInclude, b.Facts.MustInclude)
+	b.Avoid = slices.Concat(b.Avoid, b.Facts.Avoid)
 	return b
 }
 

@@ -415,6 +415,24 @@ func TestBriefIsComplete(t *testing.T) {
 	}
 }
 
+// TestNotesOfThePrompt has words that a note forbids or asks for reach the
+// provider, also when the stored creative is generated again.
+func TestNotesOfThePrompt(t *testing.T) {
+	t.Parallel()
+	c := newFixture(t)
+	a := useFakeProvider(c)
+	a.failWith(creative.Fail(creative.FailProvider, true, "Away."))
+	v, _ := generateNow(t, c, `{"prompt":"Clock repairs in Ely.\nMust include: \"est. 1904\"\nAvoid: antique","provider":"openai","fallback":"none","channels":["sms"],"variants":1}`)
+	var told *creative.Brief
+	a.write = func(_ context.Context, b *creative.Brief) (*creative.Result, error) {
+		told = b
+		return &creative.Result{Language: "en", Drafts: draftsOf(b, "Clocks")}, nil
+	}
+	act(c, string(v.ID), "retry").OK()
+	runJob(t, c, string(v.ID))
+	want(t, "words to avoid and to include", [][]string{{"antique"}, {"est. 1904"}}, [][]string{told.Avoid, told.MustInclude})
+}
+
 // TestStorageFull checks that a workspace at its limit of images gets no new
 // ones until the limit is raised. Images that it already has need no space.
 func TestStorageFull(t *testing.T) {

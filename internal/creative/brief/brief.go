@@ -121,12 +121,12 @@ type Understood struct {
 	// IgnoredLines is the number of lines of the prompt that are not for ads:
 	// navigation, legal text, testimonials, instructions.
 	IgnoredLines int `json:"ignored_lines"`
+	// Avoid are the words that the notes of the prompt forbid, MustInclude those that
+	// they ask for.
+	Avoid       []string `json:"avoid"`
+	MustInclude []string `json:"must_include"`
 	// Missing are the types of facts that would help most.
 	Missing []Type `json:"missing"`
-	// Avoid are the words that the notes of the prompt forbid, MustInclude those that
-	// they ask for. They are not in the API, and so not kept with a creative.
-	Avoid       []string `json:"-"`
-	MustInclude []string `json:"-"`
 }
 
 // IsEnough reports whether an ad can be made of the facts: the product is known,

@@ -29,6 +29,8 @@ const understood = (facts: Found[], rest: Partial<Understood> = {}): Understood 
   kind_confidence: 0.9,
   facts,
   ignored_lines: 0,
+  avoid: [],
+  must_include: [],
   missing: [],
   ...rest,
 });
