@@ -15,7 +15,7 @@ test("pause, undo, resume", async () => {
   const page = await signedIn();
   await visit(page, "/campaigns");
   const c = await campaign(page, "active");
-  const toggle = page.getByRole("switch", { name: `${c.name} runs` });
+  const toggle = page.getByRole("switch", { name: `${c.name} is running` });
   await toggle.press("Space");
   await becomes(page, c.id, "paused");
   await page.getByRole("button", { name: "Undo" }).click();
