@@ -159,7 +159,7 @@ func (m *material) addBenefit(text string, fact mask) {
 		return
 	}
 	switch first, _, _ := strings.Cut(strings.ToLower(text), " "); {
-	case slot == copybank.BenefitNP && slices.Contains([]string{"open", "closed", "live", "ready", "available"}, first):
+	case slot == copybank.BenefitNP && m.lang.has("states", first):
 		if !slices.Contains([]brief.Kind{"service", "fitness"}, m.set.Kind) {
 			return // It is not the product that is open.
 		}
@@ -171,7 +171,7 @@ func (m *material) addBenefit(text string, fact mask) {
 		m.addThing(text, fact)
 		return
 	}
-	if slot == copybank.BenefitClause && (isRelative(text) || !m.isClause(text)) || slot == copybank.BenefitIs && isPassive(text) {
+	if slot == copybank.BenefitClause && (m.isRelative(text) || !m.isClause(text)) || slot == copybank.BenefitIs && m.isPassive(text) {
 		return
 	}
 	m.add(slot, m.inner(text), fact)
@@ -184,22 +184,20 @@ func (m *material) isClause(text string) bool {
 }
 
 // isRelative reports a thing with a relative clause: "a van you can drive".
-func isRelative(text string) bool {
+func (m *material) isRelative(text string) bool {
 	if _, article := cutArticle(text); article == "" || article == "our" {
 		return false
 	}
-	list := strings.Fields(strings.ToLower(text))
-	return slices.ContainsFunc(list[min(2, len(list)):], func(word string) bool {
-		return slices.Contains([]string{"you", "we", "they", "i", "that", "which", "who"}, word)
-	})
+	list := strings.Fields(text)
+	return m.lang.has("relatives", strings.Join(list[min(2, len(list)):], " "))
 }
 
 // isPassive reports a thing and what is done with it: in "fuel costs paid" it is not
 // the product that is paid.
-func isPassive(text string) bool {
+func (m *material) isPassive(text string) bool {
 	list := strings.Fields(text)
 	for i, word := range list {
-		if i == 0 || !strings.HasSuffix(word, "ed") && !slices.Contains(passives, word) {
+		if i == 0 || !strings.HasSuffix(word, "ed") && !m.lang.has("passives", word) {
 			continue
 		}
 		before := list[i-1]
@@ -211,9 +209,6 @@ func isPassive(text string) bool {
 	return false
 }
 
-// passives are participles that do not end in "ed".
-var passives = []string{"paid", "met", "lent", "held", "kept", "built", "done", "given", "sent", "taught"}
-
 // addThing adds a benefit that is a noun phrase. One that needs an article gets
 // it within sentences; one of which that is not known can only stand alone.
 func (m *material) addThing(text string, fact mask) {
@@ -224,11 +219,6 @@ func (m *material) addThing(text string, fact mask) {
 	// What is not there stands alone: "count on no tools needed" is nonsense.
 	for _, word := range []string{"no", "zero", "without", "not"} {
 		if startsWithWords(text, word) {
-			return
-		}
-	}
-	for _, word := range []string{"included", "needed", "required"} {
-		if strings.HasSuffix(text, " "+word) {
 			return
 		}
 	}

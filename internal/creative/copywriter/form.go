@@ -92,8 +92,8 @@ func (t *text) sheet() string {
 	for _, one := range []brief.Type{brief.When, brief.Place, brief.Price, brief.Deadline} {
 		fact := w.maskOf(one)
 		f, ok := first(w.m.facts, one)
-		if one == brief.Price && !strings.ContainsFunc(f.Text, unicode.IsDigit) || strings.Contains(f.Text, "%") {
-			continue
+		if one == brief.Price && (!strings.ContainsFunc(f.Text, unicode.IsDigit) || strings.Contains(f.Text, "%")) {
+			continue // A rate is no price, nor is "free".
 		}
 		if !ok || fact&said != 0 || f.Confidence < brief.Sure || f.Text == "" || w.gate.bans(f.Text) {
 			continue
@@ -117,6 +117,7 @@ func (t *text) sheet() string {
 			}
 		case brief.When:
 			text, _ = w.m.lang.cut("when_start", text)
+		default:
 		}
 		if label := w.m.lang.with(name, ""); label != "" {
 			colon := ": "

@@ -87,7 +87,7 @@ func (w *writer) passes(l *line, role copybank.Role) bool {
 		if l.facts&w.m.phones != 0 {
 			return false
 		}
-	case copybank.Opening, copybank.Body, copybank.Closing:
+	case copybank.Opening, copybank.Body, copybank.Closing, copybank.Sentence:
 	}
 	return strings.ContainsFunc(l.text, unicode.IsLetter) && (l.sentence || !repeatsWord(l.text)) && !strings.Contains(l.text, "  ") && isClosed(l.text) && !w.gate.bans(l.text)
 }

@@ -129,6 +129,7 @@ func (m *material) addPlain(f brief.Fact, fact mask) {
 		}
 	case brief.When:
 		text, _ = m.lang.cut("when_start", text)
+	default:
 	}
 	if sentence := m.lang.with(name, strings.TrimSuffix(text, ".")); sentence != "" {
 		m.plain[fact] = sentence

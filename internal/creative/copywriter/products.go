@@ -60,7 +60,7 @@ func (m *material) addProduct(text string, fact mask) {
 	// What is in brackets says nothing about the number.
 	noun, _, _ := strings.Cut(bare, " (")
 	number := words.NumberOf(noun)
-	if number == words.NoNumber && isCountable(noun) {
+	if number == words.NoNumber && m.isCountable(noun) {
 		number = words.One
 	}
 	if article == "a" && number != words.Plural {
@@ -151,23 +151,16 @@ func (m *material) addPeople(text string, fact mask) {
 
 // isCountable reports a phrase whose last word is in no list and has the form of one
 // thing: "waxed canvas tote". A wrong article is rarer than a missing one.
-func isCountable(noun string) bool {
+func (m *material) isCountable(noun string) bool {
 	list := strings.Fields(strings.ToLower(noun))
 	if len(list) < 2 || words.Countless(noun) || words.IsName(noun) || words.IsNamedThing(noun) || strings.ContainsAny(noun, ",&+:0123456789") {
 		return false
 	}
 	last := list[len(list)-1]
-	for _, word := range list {
-		if word == "and" || word == "or" || word == "of" || word == "for" || word == "with" || word == "in" || word == "by" {
-			return false
-		}
+	if m.lang.has("phrase_words", noun) {
+		return false
 	}
-	for _, ending := range []string{"et", "er", "or", "te", "ck", "ot", "op", "ag", "ab", "an"} {
-		if strings.HasSuffix(last, ending) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(m.lang.values["countable_endings"], func(ending string) bool { return strings.HasSuffix(last, ending) })
 }
 
 // isSaid reports a product that is a sentence: "we come to your house and wash your
