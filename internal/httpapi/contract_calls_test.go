@@ -50,7 +50,7 @@ func firstRun(t *fanfaretest.Tenant) string {
 
 // secondVariant returns the id of a new variant that is not primary.
 func secondVariant(t *fanfaretest.Tenant) string {
-	made := t.Do("POST", "/v1/creative/generate", `{"prompt":"Mountain tea, 20% off until Sunday, for students. Rated 4.8 by 2,000 customers. It brews in two minutes."}`).Want(201)
+	made := t.Do("POST", "/v1/creative/generate", `{"prompt":"Mountain tea, 20% off until Sunday, for students. Rated 4.8 by 2,000 customers. It brews in two minutes. Hand-picked in Nepal. Free delivery on every order."}`).Want(201)
 	return t.Do("GET", "/v1/creative/"+made.ID()+"/variants", nil).Want(200).List().Data[1]["id"].(string)
 }
 

@@ -87,7 +87,7 @@ func TestGenerationHeaders(t *testing.T) {
 func TestVariantPages(t *testing.T) {
 	t.Parallel()
 	c := newTenant(t)
-	target := "/v1/creative/" + generate(c, `{"prompt":"Mountain tea, 20% off until Sunday, for students. Rated 4.8 by 2,000 customers. It brews in two minutes.","variants":3}`).Want(201).ID() + "/variants"
+	target := "/v1/creative/" + generate(c, `{"prompt":"Mountain tea, 20% off until Sunday, for students. Rated 4.8 by 2,000 customers. It brews in two minutes. Hand-picked in Nepal. Free delivery on every order.","variants":3}`).Want(201).ID() + "/variants"
 	// How many variants the brief gives depends on the seed, at least two.
 	n := float64(len(c.Do("GET", target, nil).Want(200).List().Data))
 	first := c.Do("GET", target+"?limit=1&sort=position&order=desc", nil).Want(200).List()

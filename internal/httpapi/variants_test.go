@@ -10,7 +10,7 @@ import (
 func TestVariantsTellTheirMetrics(t *testing.T) {
 	t.Parallel()
 	c := newTenant(t)
-	variants := "/v1/creative/" + c.Do("POST", "/v1/creative/generate", `{"prompt":"Mountain tea, 20% off until Sunday, for students. Rated 4.8 by 2,000 customers. It brews in two minutes.","variants":2}`).Want(201).ID() + "/variants"
+	variants := "/v1/creative/" + c.Do("POST", "/v1/creative/generate", `{"prompt":"Mountain tea, 20% off until Sunday, for students. Rated 4.8 by 2,000 customers. It brews in two minutes. Hand-picked in Nepal. Free delivery on every order.","variants":2}`).Want(201).ID() + "/variants"
 	list := c.Do("GET", variants, nil).Want(200).List().Data
 	if len(list) != 2 || list[0]["metrics"] != nil {
 		t.Fatalf("got %v want two variants without metrics", list)
