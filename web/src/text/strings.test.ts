@@ -7,20 +7,11 @@ const src = new URL("..", import.meta.url).pathname;
 /** Code that people paste, names of modules, fixtures: no text of the console. */
 const exempt = /^(text\/|lib\/snippet\.ts|router\.tsx|api\/schema\.d\.ts)|\.test\.ts$|test-setup\.ts$/;
 
-/** Files whose texts have not moved yet. The list only gets shorter. */
-const waiting = readFileSync(new URL("waiting.txt", import.meta.url), "utf8")
-  .trim()
-  .split("\n");
-
 const files = readdirSync(src, { recursive: true })
   .map(String)
   .filter((f) => /\.tsx?$/.test(f) && !exempt.test(f));
 
-test.each(files.filter((f) => !waiting.includes(f)))("%s has its texts in the catalog", (file) => {
+test.each(files)("%s has its texts in the catalog", (file) => {
   const found = strings(file, readFileSync(src + file, "utf8"));
   expect(found.map((f) => `${file}:${f.line}: ${f.text}`)).toEqual([]);
-});
-
-test("files that wait have a text", () => {
-  for (const file of waiting) expect(strings(file, readFileSync(src + file, "utf8")), file).not.toEqual([]);
 });
