@@ -57,8 +57,8 @@ describe("every way", { concurrency: true }, () => {
       for (const name of [all, ...parts.flatMap((part) => [part, all]), ...parts, ...parts.toReversed()]) {
         await select.click();
         await page.getByRole("option", { name, exact: true }).click();
-        const unit = name.replace("By ", "");
-        const heading = name === all ? /^((?! by (day|week|month|quarter|year)$).)*$/ : new RegExp(`, ${unit} by ${unit}$`);
+        const each = { "By day": "daily", "By week": "weekly", "By month": "monthly", "By quarter": "quarterly", "By year": "yearly" }[name];
+        const heading = name === all ? /^((?!, (daily|weekly|monthly|quarterly|yearly)$).)*$/ : new RegExp(`, ${each}$`);
         await answer(page).filter({ hasText: heading }).waitFor();
         await whole(page);
       }
