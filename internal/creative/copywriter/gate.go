@@ -62,8 +62,12 @@ func asWords(text string) string {
 	}), " ") + " "
 }
 
-// bans reports whether a text has a word that must not appear.
+// bans reports whether a text has a word that must not appear, or the address of a page:
+// that is for the button.
 func (g *gate) bans(text string) bool {
+	if strings.Contains(text, "://") {
+		return true
+	}
 	if len(g.banned) == 0 {
 		return false
 	}
