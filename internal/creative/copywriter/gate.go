@@ -62,8 +62,12 @@ func asWords(text string) string {
 	}), " ") + " "
 }
 
-// bans reports whether a text has a word that must not appear.
+// bans reports whether a text has a word that must not appear, the address of a page,
+// which is for the button, or words that were left out.
 func (g *gate) bans(text string) bool {
+	if strings.Contains(text, "://") || strings.Contains(text, "…") {
+		return true
+	}
 	if len(g.banned) == 0 {
 		return false
 	}
