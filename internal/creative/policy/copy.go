@@ -76,7 +76,7 @@ func (c *Copy) field(field string) (list *[]string, one **string) {
 }
 
 // multiline are the fields that may have line breaks.
-var multiline = []string{"body", "script"}
+var multiline = []string{"primary_text", "body", "script"}
 
 // PlainText copies the fields of a channel as plain text.
 func (c *Copy) PlainText(channel string) Copy {
