@@ -32,12 +32,12 @@ export const close = () => browser.close();
 if (process.env.NODE_TEST_CONTEXT) after(close);
 
 /** Opens a page of its own. What goes wrong in it is collected in page.faults. */
-export async function open({ width = 1440, height = 900, theme = "light", state } = {}) {
+export async function open({ width = 1440, height = 900, theme = "light", locale = "en-US", state } = {}) {
   const context = await browser.newContext({
     viewport: { width, height },
     colorScheme: theme,
     reducedMotion: "reduce",
-    locale: "en-US",
+    locale,
     timezoneId: "Europe/Berlin",
     storageState: state,
     permissions: ["clipboard-read", "clipboard-write"],
@@ -98,7 +98,7 @@ export async function visit(page, path) {
 export async function settled(page) {
   await page.waitForLoadState("networkidle");
   await page.waitForFunction(
-    () => document.querySelector("#root > *") && !document.querySelector(".animate-shimmer, [aria-label=Loading]"),
+    () => document.querySelector("#root > *") && !document.querySelector('.animate-shimmer, [aria-label=Loading], [aria-label="Wird geladen"]'),
   );
 }
 

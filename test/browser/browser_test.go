@@ -51,7 +51,7 @@ func TestBrowser(t *testing.T) {
 	if err != nil || len(stories) == 0 {
 		t.Fatalf("no stories: %v", err)
 	}
-	reading := regexp.MustCompile(`^(analytics|compare|pages)\.`)
+	reading := regexp.MustCompile(`^(analytics|compare|german|pages)\.`)
 	var shared []string
 	for _, story := range stories {
 		if !strings.HasPrefix(story, "new-") {

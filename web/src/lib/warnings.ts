@@ -2,7 +2,7 @@ import type { Schemas } from "../api/client";
 import { metrics } from "../text/metrics";
 import { words } from "./format";
 
-type Warning = Schemas["QueryWarning"];
+type Warning = Pick<Schemas["QueryWarning"], "code" | "message"> & Partial<Schemas["QueryWarning"]>;
 
 const w = metrics.warnings;
 const label = (name = "") => (metrics.labels as Record<string, string>)[name] ?? words(name);
@@ -21,6 +21,9 @@ const texts: Record<string, (x: Warning) => string> = {
   incomplete_data: (x) => w.incomplete(x.day_count ?? 1),
   data_lost: () => w.dataLost,
   changes_lost: () => w.changesLost,
+  no_facts: () => w.noFacts,
+  no_totals: () => w.noTotals,
+  no_breakdown: (x) => w.noBreakdown(label(x.dimension)),
 };
 
 /** A warning about numbers in the words of the console. */

@@ -9,6 +9,7 @@ import { ago, count, day, figure, percent, words } from "../../lib/format";
 import { useRange } from "../../lib/range";
 import { useSession } from "../../lib/session";
 import { useView } from "../../lib/view";
+import { warningText } from "../../lib/warnings";
 import { t } from "../../text/audiences";
 import { common } from "../../text/common";
 import { TextLink } from "../../ui/button";
@@ -81,7 +82,7 @@ function Cards({ data }: { data: Data }) {
       {data.warnings.length > 0 ? (
         <Note tone="warn" title={data.warnings.length > 1 ? t.insights.missing : undefined}>
           {data.warnings.map((w) => (
-            <p key={w.code + w.message}>{w.message}</p>
+            <p key={w.code + w.message}>{warningText(w)}</p>
           ))}
         </Note>
       ) : null}

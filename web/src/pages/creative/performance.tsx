@@ -6,6 +6,7 @@ import { better, useMetric } from "../../lib/catalogue";
 import { day, figure, words } from "../../lib/format";
 import { type Range, useRange } from "../../lib/range";
 import { useView } from "../../lib/view";
+import { warningText } from "../../lib/warnings";
 import { t } from "../../text/creative";
 import { Chart } from "../../ui/chart";
 import { Card, Delta } from "../../ui/display";
@@ -100,7 +101,7 @@ function Result({ result }: { result: Schemas["QueryResult"] }) {
       </dl>
       {meta.warnings.map((w) => (
         <div key={w.code + w.message} className="mb-3">
-          <Note tone="warn">{w.message}</Note>
+          <Note tone="warn">{warningText(w)}</Note>
         </div>
       ))}
       <Chart

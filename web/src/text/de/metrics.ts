@@ -155,6 +155,11 @@ export const metrics: typeof en = {
       ),
     dataLost:
       "Kennzahlen einiger Verbindungen sind auf dem Server verloren gegangen und unvollständig. Plattformdaten werden automatisch erneut synchronisiert. Importieren Sie eigene Daten noch einmal.",
+    noFacts: "Keine Plattform hat in diesem Zeitraum Kennzahlen für diese Zielgruppe gemeldet.",
+    noTotals:
+      "Die Plattformen haben für diese Zielgruppe nur Aufschlüsselungen gemeldet. Gesamtwerte sind nicht verfügbar.",
+    noBreakdown: (dimension) =>
+      `Keine Plattform hat in diesem Zeitraum Kennzahlen dieser Zielgruppe nach ${dimension} gemeldet.`,
     changesLost: "Letzte Änderungen sind auf dem Server verloren gegangen. Diese Zahlen können unvollständig sein.",
   },
 };

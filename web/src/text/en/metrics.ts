@@ -153,6 +153,10 @@ export const metrics = {
       ),
     dataLost:
       "Metrics of some connections were lost on the server and are incomplete. Platform data syncs again automatically. Import your own data again.",
+    noFacts: "No platform reported metrics for this audience in the period.",
+    noTotals: "Platforms reported only breakdowns for this audience in the period, so totals are not available.",
+    noBreakdown: (dimension: string) =>
+      `No platform reported metrics by ${dimension.toLowerCase()} for this audience in the period.`,
     changesLost: "Recent changes were lost on the server, so these numbers may be incomplete.",
   },
 };
