@@ -160,7 +160,7 @@ func (c sizing) pillBlock(t text, size, width float64) *block {
 	return b
 }
 
-// badgeRows are the lines of a badge with their sizes, as shares of the largest.
+// badgeRow is a line of a badge with its size, as a share of the largest.
 type badgeRow struct {
 	text text
 	size float64
