@@ -183,7 +183,7 @@ func (c *cli) openApp(ctx context.Context, dir *datadir.Dir, hsts bool, log *slo
 		SignIn: people, Authority: authority,
 		OAuth: apps, PlatformURLs: urls, PlatformCalls: calls, Sandbox: c.settings.Sandbox, SandboxState: dir.Path("sandbox.json"), PublicURL: c.publicURL(c.settings.Listen), HistoryDays: c.settings.HistoryDays,
 		Store: c.storeSetting(dir), Facts: dir.Path(), Metrics: c.settings.MetricsURL(), ReplacingFacts: c.replacingFacts, AcceptMasterKey: c.acceptMasterKey, Assets: c.assetsSetting(dir), MasterKey: c.masterKeyFile(dir), Limits: limits, KeepExposedKeys: c.settings.PlaintextKeyPolicy == "warn", HSTS: hsts,
-		MaxInFlight: c.settings.WorkLimit(), Progress: requestProgress, Memory: c.memory, MaxWorkspaces: c.settings.MaxWorkspaces, MaxAssetBytes: c.settings.MaxAssetGiB << 30, CachedRecords: cachedRecords, CORSOrigins: c.settings.CORSOrigins,
+		MaxInFlight: c.settings.WorkLimit(), Progress: requestProgress, Memory: c.memory, MaxWorkspaces: c.settings.MaxWorkspaces, MaxAssetBytes: c.settings.MaxAssetGiB << 30, Fonts: c.settings.FontFolders(), CachedRecords: cachedRecords, CORSOrigins: c.settings.CORSOrigins,
 		Changelog: fanfare.Changelog, Build: version, Now: now, Random: rand.Reader, Log: log,
 	})
 	if _, refused := errors.AsType[*s3.RefusedError](err); refused {

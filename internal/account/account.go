@@ -189,6 +189,9 @@ var operations = map[string]Permission{
 	"rejectVariant":         {Editor, "creative", Write},
 	"regenerateVariantLine": {Editor, "creative", Write},
 
+	"getBrandKit": {Viewer, "creative", Read},
+	"setBrandKit": {Admin, "creative", Write},
+
 	"getAsset":    {Viewer, "creative", Read},
 	"linkAsset":   {Editor, "creative", Write},
 	"uploadAsset": {Editor, "creative", Write},

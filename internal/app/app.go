@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"log/slog"
 	mathrand "math/rand/v2"
 	"net/http"
@@ -92,6 +93,8 @@ type Config struct {
 	// MaxAssetBytes is how many bytes the pictures of a workspace may have, 0
 	// for any number.
 	MaxAssetBytes int64
+	// Fonts are folders with fonts for scripts that the embedded ones lack.
+	Fonts []fs.FS
 	// MaxInFlight is the largest number of requests that the node works on.
 	MaxInFlight int64
 	// Progress returns the connection of a request, for a server.

@@ -22,7 +22,7 @@ func (a *App) buildCreatives() error {
 		return fmt.Errorf("create client for pictures: %w", err)
 	}
 	a.Creatives = creative.New(creative.Deps{
-		Store: a.DB.Creatives(), Providers: a.Providers, Painter: provider.NewPainter(), Assets: a.Assets,
+		Store: a.DB.Creatives(), Kits: a.DB.BrandKits(), Providers: a.Providers, Painter: provider.NewPainter(c.Fonts...), Assets: a.Assets,
 		Fetch: pictures.Get, Records: a.DB.CreativeReferences(), Metrics: a.Analytics, Founder: a.Accounts.Founder, Now: c.Now, Random: c.Random,
 	})
 	return nil

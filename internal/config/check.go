@@ -82,6 +82,9 @@ func (s *Settings) Check(limits map[account.Plan]ratelimit.Limits, testBuild boo
 	if err := s.CheckAssets(); err != nil {
 		faults = append(faults, err)
 	}
+	if err := s.CheckFonts(); err != nil {
+		faults = append(faults, err)
+	}
 	return faults
 }
 

@@ -60,11 +60,13 @@ type Settings struct {
 	MaxConnections     int
 	MaxInFlight        int64
 	MaxWorkspaces      int64
-	MaxAssetGiB        int64
-	WriteTimeout       time.Duration
-	DrainDelay         time.Duration
-	LogLevel           string
-	LogFormat          string
+	// Fonts is a folder with fonts for pictures.
+	Fonts        string
+	MaxAssetGiB  int64
+	WriteTimeout time.Duration
+	DrainDelay   time.Duration
+	LogLevel     string
+	LogFormat    string
 }
 
 // prefix is the prefix of the environment variables of all settings.
@@ -108,6 +110,7 @@ func (s *Settings) Bind(f *pflag.FlagSet) {
 	f.Int64Var(&s.MaxInFlight, "max-in-flight", 1_000, "maximum number of concurrent requests; above it, requests that can wait are refused; at most half of max-connections")
 	f.DurationVar(&s.WriteTimeout, "write-timeout", 30*time.Second, "how long a client may stop reading a response before it is disconnected")
 	f.Int64Var(&s.MaxWorkspaces, "max-workspaces", 10, "maximum number of workspaces that a user can create in the console; 0 allows only the operator")
+	f.StringVar(&s.Fonts, "fonts", "", "folder with fonts (ttf, otf, ttc) for pictures with scripts that the embedded fonts lack, such as Arabic or Chinese; the folders of the system are searched after it")
 	f.Int64Var(&s.MaxAssetGiB, "max-asset-gib", 10, "maximum GiB of images per workspace, each counted as 64 KiB or more; 0 is unlimited")
 	f.DurationVar(&s.DrainDelay, "drain-delay", 5*time.Second, "how long the server still accepts requests after the stop signal while /readyz fails, so that load balancers remove it (not on a terminal)")
 	f.StringVar(&s.LogLevel, "log-level", "info", "debug, info, warn or error")

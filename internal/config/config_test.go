@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 	"net/netip"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -182,6 +184,28 @@ func TestFaults(t *testing.T) {
 				t.Errorf("-want +got\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestFonts(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "a.ttf")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for setting, ok := range map[string]bool{"": true, dir: true, file: false, filepath.Join(dir, "none"): false} {
+		s := Settings{Fonts: setting}
+		if err := s.CheckFonts(); (err == nil) != ok {
+			t.Errorf("%q: got %v", setting, err)
+		}
+	}
+	with, without := Settings{Fonts: dir}, Settings{}
+	if got, want := len(with.FontFolders()), len(without.FontFolders())+1; got != want {
+		t.Fatalf("got %d folders want %d", got, want)
+	}
+	if _, err := fs.Stat(with.FontFolders()[0], "a.ttf"); err != nil {
+		t.Errorf("the folder of the setting is not the first: %v", err)
 	}
 }
 

@@ -48,6 +48,8 @@ type Brief struct {
 	Angle string
 	// Taken are lines that exist. Others are better.
 	Taken []string
+	// Photo is shown in pictures, nil for none.
+	Photo Photo
 	// Seed makes the output of the built-in composer reproducible.
 	Seed int64
 }
@@ -72,15 +74,43 @@ type Brand struct {
 	Colors      []string `json:"colors"`
 	LogoURL     string   `json:"logo_url"`
 	BannedWords []string `json:"banned_words"`
+	// Typefaces are those of pictures, nil for the ones that suit the brief.
+	Typefaces *Typefaces `json:"typefaces"`
 	// Logo is the fetched image of LogoURL.
 	Logo []byte `json:"-"`
 }
+
+// Typefaces are names of TypefaceNames.
+type Typefaces struct {
+	// Heading is for headlines, offers and prices, Text for all else.
+	Heading string `json:"heading"`
+	Text    string `json:"text"`
+}
+
+// Photo is what a Painter has made of the bytes of a photo.
+type Photo any
 
 // Shape is an image size in pixels with the requested name: an aspect ratio
 // such as 1:1 or a size such as 300x250.
 type Shape struct {
 	Name          string
 	Width, Height int
+}
+
+// Backgrounds are the shapes that models draw: one picture is the background of
+// all images of about its shape.
+var Backgrounds = []Shape{{"wide", 1536, 1024}, {"square", 1024, 1024}, {"tall", 1024, 1536}}
+
+// background returns the background for images of a shape.
+func (s Shape) background() Shape {
+	switch aspect := float64(s.Width) / float64(s.Height); {
+	case aspect > 1.18:
+		return Backgrounds[0]
+	case aspect > 0.9:
+		return Backgrounds[1]
+	default:
+		return Backgrounds[2]
+	}
 }
 
 // Draft is one variant as the provider returns it.
@@ -153,8 +183,9 @@ type Provider interface {
 	// Write writes the copy of b.Variants variants for every channel. It may
 	// return fewer, with the reasons in Result.Dropped.
 	Write(ctx context.Context, b *Brief) (*Result, error)
-	// Paint creates one image for a draft. ErrNoPictures means that the
-	// provider has no images; the built-in renderer creates them instead.
+	// Paint creates the background of a draft's images: a picture without text
+	// in a shape of Backgrounds. ErrNoPictures means that the provider draws
+	// none, or not in the format.
 	Paint(ctx context.Context, b *Brief, d *Draft, s Shape, format string) (*Picture, Usage, error)
 }
 
@@ -188,6 +219,8 @@ const (
 	FailScript = "unsupported_script"
 	// FailLogo: the logo could not be fetched or decoded.
 	FailLogo = "logo_unavailable"
+	// FailPhoto: the photo is gone or could not be decoded.
+	FailPhoto = "photo_unavailable"
 	// FailStorage: the workspace has no room for more pictures.
 	FailStorage = asset.StorageFull
 	// FailNotUnderstood: the brief has too few facts that are understood.

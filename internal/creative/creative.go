@@ -73,7 +73,8 @@ var (
 	Approvals       = []string{ApprovalNotRequired, ApprovalPending, ApprovalApproved, ApprovalRejected}
 	Channels        = []string{"search", "social", "display", "video", "audio", "email", "sms", "push", "affiliate", "influencer", "direct_mail", "other"}
 	Providers       = []string{BuiltIn, "openai", "anthropic", "gemini"}
-	Formats         = []string{"png", "svg"}
+	Formats         = []string{"png", "jpeg", "svg"}
+	TypefaceNames   = []string{"inter", "dm_sans", "barlow_condensed", "oswald", "fraunces", "bodoni_moda"}
 	CallsToAction   = []string{"learn_more", "shop_now", "sign_up", "get_offer", "book_now", "contact_us", "download", "subscribe", "get_quote", "apply_now", "donate_now", "order_now", "get_started", "register_now", "buy_tickets", "watch_now", "get_directions", "call_now"}
 	AspectRatios    = []Shape{{"1:1", 1080, 1080}, {"4:5", 1080, 1350}, {"9:16", 1080, 1920}, {"16:9", 1920, 1080}, {"1.91:1", 1200, 628}}
 	Sizes           = []Shape{{"300x250", 300, 250}, {"336x280", 336, 280}, {"728x90", 728, 90}, {"970x90", 970, 90}, {"970x250", 970, 250}, {"160x600", 160, 600}, {"300x600", 300, 600}, {"320x50", 320, 50}, {"320x100", 320, 100}}
@@ -265,6 +266,8 @@ type Parameters struct {
 	Fallback *string `json:"fallback"`
 	// LikeVariantID is the variant whose idea leads all others.
 	LikeVariantID *ident.ID `json:"like_variant_id"`
+	// PhotoAssetID is the photo in pictures, nil for none.
+	PhotoAssetID *ident.ID `json:"photo_asset_id"`
 }
 
 // Reference is an earlier creative or a web page whose style to follow.

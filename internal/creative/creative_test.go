@@ -37,7 +37,7 @@ func newFixture(t *testing.T) *fixture {
 		t.Fatal(err)
 	}
 	return &fixture{w, creative.New(creative.Deps{
-		Store: w.DB.Creatives(), Providers: providers, Painter: provider.NewPainter(), Assets: w.Assets, Records: w.DB.CreativeReferences(), Now: w.Clock.Now, Random: rand.Reader,
+		Store: w.DB.Creatives(), Kits: w.DB.BrandKits(), Providers: providers, Painter: provider.NewPainter(), Assets: w.Assets, Records: w.DB.CreativeReferences(), Now: w.Clock.Now, Random: rand.Reader,
 	})}
 }
 

@@ -93,7 +93,7 @@ func TestFallbackPictures(t *testing.T) {
 		if drawn++; drawn > 1 {
 			return nil, creative.Usage{Calls: 1}, creative.Fail(creative.FailTimeout, true, "the provider did not finish in time")
 		}
-		return &creative.Picture{Shape: s, MIMEType: "image/png", Bytes: onePixel(t)}, creative.Usage{Calls: 1, Images: 1}, nil
+		return &creative.Picture{Shape: s, MIMEType: "image/jpeg", Bytes: smallPhoto(t)}, creative.Usage{Calls: 1, Images: 1}, nil
 	}
 	v, list := generateNow(t, c, `{"prompt":"Mountain green tea","provider":"openai","type":"image","sizes":["320x50"],"variants":3}`)
 	g := v.Generation

@@ -89,6 +89,13 @@ func (s *Service) missingRefs(ctx context.Context, workspace ident.ID, r *Reques
 		}
 		judge("brand.logo_url", id, len(found) == 1, false)
 	}
+	if id := r.PhotoAssetID; id != nil {
+		found, err := s.media(ctx, workspace, []ident.ID{*id})
+		if err != nil {
+			return nil, err
+		}
+		judge("photo_asset_id", *id, len(found) == 1, false)
+	}
 	bad, err := s.checkProvider(ctx, workspace, r)
 	return append(details, bad...), err
 }
@@ -136,7 +143,7 @@ func (s *Service) fillFromVariant(ctx context.Context, workspace ident.ID, f *bo
 	if len(r.Formats) == 0 {
 		r.Formats = was.Formats
 	}
-	r.NegativePrompt = cmp.Or(r.NegativePrompt, g.NegativePrompt)
+	r.NegativePrompt, r.PhotoAssetID = cmp.Or(r.NegativePrompt, g.NegativePrompt), cmp.Or(r.PhotoAssetID, was.PhotoAssetID)
 	r.Language, r.Tone, r.Brand = cmp.Or(r.Language, was.Language), cmp.Or(r.Tone, was.Tone), cmp.Or(r.Brand, was.Brand)
 	r.CallToAction, r.LandingURL, r.Objective = cmp.Or(r.CallToAction, was.CallToAction), cmp.Or(r.LandingURL, was.LandingURL), cmp.Or(r.Objective, was.Objective)
 	return nil
@@ -192,6 +199,9 @@ func (s *Service) Generate(ctx context.Context, cause record.Cause, sent *body.V
 	r := readRequest(f)
 	f.Done()
 	if err := s.fillFromVariant(ctx, cause.Workspace, f, &r); err != nil {
+		return record.Doc{}, "", err
+	}
+	if err := s.useBrandKit(ctx, cause.Workspace, &r); err != nil {
 		return record.Doc{}, "", err
 	}
 	dangling, err := s.missingRefs(ctx, cause.Workspace, &r)

@@ -10,7 +10,6 @@ import (
 
 	"fanfare/internal/creative/claims"
 	"fanfare/internal/creative/policy"
-	"fanfare/internal/fault"
 	"fanfare/internal/ident"
 	"fanfare/internal/record"
 )
@@ -72,7 +71,11 @@ func (s *Service) writeVariants(ctx context.Context, cause record.Cause, c *Crea
 		}
 		if v.Policy.Status == policy.Block {
 			v.Status = StatusFailed
-		} else if err := s.addImages(ctx, cause, c, b, &d, work, &v, o); err != nil {
+		} else if err := s.newImages(cause, c, b, work, o).add(ctx, &d, &v); isScriptFailure(err) {
+			// Choice: the text is of use without the picture.
+			o.result.LeftOut = append(o.result.LeftOut, fmt.Sprintf("Variant %d has no pictures. %s", i+1, scriptReason(err)))
+			v.Content.Media, v.AspectRatio = []Media{}, nil
+		} else if err != nil {
 			return o, err
 		}
 		o.variants = append(o.variants, v)
@@ -118,8 +121,8 @@ func (s *Service) checkModelBudget(ctx context.Context, c *Creative, work OpenPr
 	return err
 }
 
-// addReferences adds fetched data: the logo if images are requested, and the
-// texts of earlier creatives.
+// addReferences adds fetched data: logo and photo if images are requested, and
+// the texts of earlier creatives.
 func (s *Service) addReferences(ctx context.Context, c *Creative, b *Brief) error {
 	for _, ref := range c.Generation.Parameters.References {
 		if ref.CreativeID == nil {
@@ -143,17 +146,16 @@ func (s *Service) addReferences(ctx context.Context, c *Creative, b *Brief) erro
 		}
 		b.Taken = textsOf(&v.Content)
 	}
-	if len(b.Shapes) == 0 || b.Brand.LogoURL == "" {
+	if len(b.Shapes) == 0 {
 		return nil
 	}
-	var err error
-	if id, own := logoAsset(&b.Brand); own {
-		b.Brand.Logo, err = s.Assets.Bytes(ctx, c.WorkspaceID, id)
-	} else {
-		b.Brand.Logo, err = s.Fetch(ctx, b.Brand.LogoURL)
+	if err := s.addLogo(ctx, c.WorkspaceID, b); err != nil {
+		return err
 	}
-	if err != nil {
-		return Fail(FailLogo, true, "The logo cannot be fetched. Upload it with POST /v1/assets and give its path as brand.logo_url.").Because(err)
+	if id := c.Generation.Parameters.PhotoAssetID; id != nil {
+		photo, err := s.readPhoto(ctx, c.WorkspaceID, *id)
+		b.Photo = photo
+		return err
 	}
 	return nil
 }
@@ -254,60 +256,6 @@ func variantName(angle string, i int) string {
 	words := []rune(strings.ReplaceAll(angle, "_", " "))
 	words[0] = unicode.ToUpper(words[0])
 	return string(words)
-}
-
-// drawPicture draws a picture with the provider, or with the built-in renderer
-// if the provider does not draw, cannot, or could not draw an earlier one.
-func (s *Service) drawPicture(ctx context.Context, c *Creative, b *Brief, d *Draft, work OpenProvider, shape Shape, format string, o *outcome) (*Picture, error) {
-	if o.replaced == nil {
-		p, usage, err := work.Paint(ctx, b, d, shape, format)
-		o.usage.Add(usage)
-		if err != nil && ctx.Err() == nil {
-			o.replaced = c.replacement(work, partPictures, err)
-		}
-		if !errors.Is(err, ErrNoPictures) && o.replaced == nil {
-			return p, err
-		}
-	}
-	return s.paint(ctx, c.WorkspaceID, b, d, shape, format)
-}
-
-// addImages creates and stores the images of a variant.
-func (s *Service) addImages(ctx context.Context, cause record.Cause, c *Creative, b *Brief, d *Draft, work OpenProvider, v *Variant, o *outcome) error {
-	for _, shape := range b.Shapes {
-		if slices.ContainsFunc(AspectRatios, func(s Shape) bool { return s.Name == shape.Name }) && v.AspectRatio == nil {
-			v.AspectRatio = &shape.Name
-		}
-		for _, format := range b.Formats {
-			p, err := s.drawPicture(ctx, c, b, d, work, shape, format, o)
-			if err != nil {
-				return err
-			}
-			m, err := s.storeImage(ctx, cause, p)
-			if full, ok := errors.AsType[*fault.Error](err); ok && full.Code == fault.ValidationFailed {
-				return Fail(FailStorage, true, "%s", full.Message).Because(err)
-			}
-			if err != nil {
-				return fmt.Errorf("store image: %w", err)
-			}
-			if p.AltText != "" {
-				m.AltText = &p.AltText
-			}
-			v.Content.Media = append(v.Content.Media, m)
-		}
-	}
-	return nil
-}
-
-// paint draws a picture with the built-in renderer when its turn has come. Each
-// picture is a turn, so that a generation with many does not delay others.
-func (s *Service) paint(ctx context.Context, workspace ident.ID, b *Brief, d *Draft, shape Shape, format string) (*Picture, error) {
-	leave, err := s.pictures.Take(ctx, workspace, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer leave()
-	return s.Painter.Paint(ctx, b, d, shape, format)
 }
 
 // selectPrimary selects the primary variant, splits the traffic among the ready

@@ -227,6 +227,20 @@ func onePixel(t testing.TB) []byte {
 	return b.Bytes()
 }
 
+// smallPhoto returns an opaque picture.
+func smallPhoto(t testing.TB) []byte {
+	t.Helper()
+	p := image.NewGray(image.Rect(0, 0, 16, 16))
+	for i := range p.Pix {
+		p.Pix[i] = uint8(i)
+	}
+	var b bytes.Buffer
+	if err := png.Encode(&b, p); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
 // TestPictures has the author draw, or the built-in renderer where it does not,
 // and counts what both used.
 func TestPictures(t *testing.T) {
@@ -238,17 +252,24 @@ func TestPictures(t *testing.T) {
 		return &creative.Result{Language: "en", Drafts: draftsOf(b, "One", "Two"), Usage: creative.Usage{InputTokens: 10, OutputTokens: 20, Calls: 1, CostMicros: cost(1000)}}, nil
 	}
 	a.paint = func(_ context.Context, _ *creative.Brief, s creative.Shape, format string) (*creative.Picture, creative.Usage, error) {
-		if format == "svg" {
-			return nil, creative.Usage{}, creative.ErrNoPictures
+		if format != "jpeg" || !slices.Contains(creative.Backgrounds, s) {
+			t.Errorf("got a picture of %+v as %s asked for, want a background", s, format)
 		}
-		return &creative.Picture{Shape: s, MIMEType: "image/png", Bytes: onePixel(t), AltText: "A cup"}, creative.Usage{Images: 1, Calls: 1, Retries: 1, CostMicros: cost(40_000)}, nil
+		return &creative.Picture{Shape: s, MIMEType: "image/jpeg", Bytes: smallPhoto(t)}, creative.Usage{Images: 1, Calls: 1, Retries: 1, CostMicros: cost(40_000)}, nil
 	}
-	const body = `{"prompt":"Tea","provider":"openai","fallback":"none","type":"image","sizes":["320x50"],"formats":["png","svg"]}`
+	const body = `{"prompt":"Tea","provider":"openai","fallback":"none","type":"image","sizes":["320x50","300x250"],"formats":["png","svg"]}`
 	v, list := generateNow(t, c, body)
 	want(t, "cost", creative.Usage{InputTokens: 10, OutputTokens: 20, Images: 2, Calls: 3, Retries: 2}, v.Generation.Cost.Usage)
 	want(t, "amount and spent", []any{"0.081000", int64(81_000)}, []any{*v.Generation.Cost.Amount, spent(t, c, "2026-11")})
 	for _, x := range list {
-		want(t, "media", []string{"image/png", "A cup", "image/svg+xml"}, []string{x.Content.Media[0].MIMEType, *x.Content.Media[0].AltText, x.Content.Media[1].MIMEType})
+		media := x.Content.Media
+		want(t, "media", []any{4, "image/png", "image/svg+xml"}, []any{len(media), media[0].MIMEType, media[1].MIMEType})
+		if alt := *media[0].AltText; !strings.HasPrefix(alt, *x.Content.Headline+".") {
+			t.Errorf("got alternative text %q", alt)
+		}
+		if got := x.Assets(); len(got) != 5 || x.Generation.Parameters["background_wide"] != string(got[4]) {
+			t.Errorf("got assets %v and parameters %v want a background for all", got, x.Generation.Parameters)
+		}
 		if x.AspectRatio != nil {
 			t.Errorf("got aspect ratio %s of a size", *x.AspectRatio)
 		}
@@ -258,7 +279,7 @@ func TestPictures(t *testing.T) {
 	pictures := 0
 	paints := a.paint
 	a.paint = func(ctx context.Context, b *creative.Brief, s creative.Shape, format string) (*creative.Picture, creative.Usage, error) {
-		if pictures++; pictures == 3 {
+		if pictures++; pictures == 2 {
 			return nil, creative.Usage{Calls: 1, CostMicros: cost(500)}, creative.Fail(creative.FailRefused, false, "The provider refused.")
 		}
 		return paints(ctx, b, s, format)
@@ -289,14 +310,15 @@ func TestLogo(t *testing.T) {
 	var told []byte
 	a.paint = func(_ context.Context, b *creative.Brief, s creative.Shape, _ string) (*creative.Picture, creative.Usage, error) {
 		told = b.Brand.Logo
-		return &creative.Picture{Shape: s, MIMEType: "image/png", Bytes: onePixel(t)}, creative.Usage{}, nil
+		return &creative.Picture{Shape: s, MIMEType: "image/jpeg", Bytes: smallPhoto(t)}, creative.Usage{}, nil
 	}
+	fetched := append(onePixel(t), 0)
 	var asked []string
 	s.Fetch = func(_ context.Context, url string) ([]byte, error) {
 		if asked = append(asked, url); strings.Contains(url, "away") {
 			return nil, errors.New("away")
 		}
-		return []byte("fetched"), nil
+		return fetched, nil
 	}
 	picture := func(url string) string {
 		return fmt.Sprintf(`{"prompt":"Tea","provider":"openai","type":"image","sizes":["320x50"],"brand":{"logo_url":%q}}`, url)
@@ -304,14 +326,17 @@ func TestLogo(t *testing.T) {
 	generateNow(t, c, picture("/v1/assets/"+asset(c, onePixel(t))))
 	want(t, "logo of an asset", onePixel(t), told)
 	generateNow(t, c, picture("https://leaf.example/logo.png"))
-	want(t, "logo of an address", "fetched", string(told))
+	want(t, "logo of an address", fetched, told)
 	v, _ := generateNow(t, c, picture("https://away.example/logo.png"))
 	want(t, "logo that is away", []any{creative.FailLogo, true}, []any{v.Generation.Error.Code, v.Generation.Error.Retryable})
 	generateNow(t, c, `{"prompt":"Tea","provider":"openai","brand":{"logo_url":"https://text.example/logo.png"}}`)
 	want(t, "addresses", []string{"https://leaf.example/logo.png", "https://away.example/logo.png"}, asked)
-	// Without a model, the built-in renderer says what it cannot do.
+	// What cannot be drawn has its text all the same, and a reason.
 	v, _ = generateNow(t, c, `{"brief":{"product":"绿茶","benefits":["手工采摘","春天的味道"]},"language":"zh","provider":"composer","type":"image","sizes":["320x50"]}`)
-	want(t, "a script without a font", []any{creative.FailScript, false}, []any{v.Generation.Error.Code, v.Generation.Error.Retryable})
+	want(t, "a script without a font", []any{creative.StatusReady, 0, true}, []any{v.Status, len(v.Content.Media), v.Content.Headline != nil})
+	if why := strings.Join(v.Generation.Dropped, " "); !strings.Contains(why, "has no pictures") || !strings.Contains(why, "--fonts") {
+		t.Errorf("got reasons %q", why)
+	}
 }
 
 // TestBudget checks the monthly budget for models.

@@ -171,6 +171,7 @@ func readRequest(f *body.Reader) Request {
 			CallToAction:  f.Choice("call_to_action", body.Nullable, CallsToAction),
 			LandingURL:    f.URL("landing_url", nil),
 			LikeVariantID: f.ID("like_variant_id", body.Nullable),
+			PhotoAssetID:  f.ID("photo_asset_id", body.Nullable),
 			Fallback:      f.Choice("fallback", body.Nullable, Fallbacks),
 		},
 	}
@@ -232,23 +233,42 @@ func readBrand(f *body.Reader) *Brand {
 	if o == nil {
 		return nil
 	}
-	b := Brand{
-		Colors: o.List("colors", MaxColors, func(path, item string) (string, bool) {
-			if !colorPattern.MatchString(item) {
-				o.Bad(path, "invalid_format", "must be a colour such as #1b4332.", nil)
-				return "", false
-			}
-			return strings.ToLower(item), true
-		}),
-		BannedWords: o.List("banned_words", MaxBanned, func(path, item string) (string, bool) {
-			return item, o.CheckText(path, item, 1, MaxBannedWord)
-		}),
-	}
+	b := Brand{Colors: readColors(o), BannedWords: readBannedWords(o)}
 	body.Set(&b.Name, o.Text("name", body.Nullable, 0, MaxBrandName))
 	body.Set(&b.Voice, o.Text("voice", body.Nullable, 0, MaxVoice))
 	body.Set(&b.LogoURL, readLogo(o))
+	b.Typefaces = readTypefaces(o)
 	o.Done()
 	return &b
+}
+
+func readColors(f *body.Reader) []string {
+	return f.List("colors", MaxColors, func(path, item string) (string, bool) {
+		if !colorPattern.MatchString(item) {
+			f.Bad(path, "invalid_format", "must be a colour such as #1b4332.", nil)
+			return "", false
+		}
+		return strings.ToLower(item), true
+	})
+}
+
+func readBannedWords(f *body.Reader) []string {
+	return f.List("banned_words", MaxBanned, func(path, item string) (string, bool) {
+		return item, f.CheckText(path, item, 1, MaxBannedWord)
+	})
+}
+
+// readTypefaces parses the typefaces of a brand.
+func readTypefaces(f *body.Reader) *Typefaces {
+	o := f.Nested("typefaces", body.Nullable)
+	if o == nil {
+		return nil
+	}
+	var t Typefaces
+	body.Set(&t.Heading, o.Choice("heading", body.Required, TypefaceNames))
+	body.Set(&t.Text, o.Choice("text", body.Required, TypefaceNames))
+	o.Done()
+	return &t
 }
 
 // readLogo parses an asset path or a public URL.

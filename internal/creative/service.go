@@ -35,6 +35,7 @@ type Service struct {
 // Deps are the dependencies of a Service.
 type Deps struct {
 	Store     Store
+	Kits      BrandKits
 	Providers ProviderCatalog
 	Painter   Painter
 	Assets    Assets

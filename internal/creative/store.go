@@ -72,8 +72,11 @@ type ProviderCatalog interface {
 	Open(ctx context.Context, workspace ident.ID, name string) (OpenProvider, error)
 }
 
-// Painter renders images for drafts of providers without images.
+// Painter renders images: the texts of a draft, on a photo if the brief has one.
 type Painter interface {
+	// ReadPhoto prepares a photo for the images of a generation. A photo that
+	// cannot be used is a *FailureError.
+	ReadPhoto(ctx context.Context, b []byte) (Photo, error)
 	Paint(ctx context.Context, b *Brief, d *Draft, s Shape, format string) (*Picture, error)
 }
 

@@ -203,12 +203,7 @@ func (c *Creative) followVariants(old []Variant, all []*Variant, save *Save) err
 		if v != primary {
 			v.Differences = contentDifferences(&primary.Content, &v.Content)
 		}
-		for _, m := range v.Content.Media {
-			media = append(media, m.AssetID)
-		}
-		for _, m := range old[i].Content.Media {
-			before = append(before, m.AssetID)
-		}
+		media, before = append(media, v.Assets()...), append(before, old[i].Assets()...)
 		if previous := record.Diff(&old[i], v); len(previous) > 0 {
 			v.Version, v.UpdatedAt = v.Version+1, save.At
 			save.Changed = append(save.Changed, v)
@@ -306,10 +301,10 @@ func textFaults(channel string, text *policy.Copy, found *policy.Result, isWhole
 	return details
 }
 
-// redraw draws the pictures of a variant again. Pictures of a model stay: it
-// would draw others.
+// redraw draws the pictures of a variant again, on the same photo or backgrounds.
+// Pictures that a model of an earlier release has drawn whole stay.
 func (s *Service) redraw(ctx context.Context, cause record.Cause, c *Creative, v *Variant, b *Brief) error {
-	if b == nil || len(b.Shapes) == 0 || c.Generation.Cost != nil && c.Generation.Cost.Images > 0 {
+	if b == nil || len(b.Shapes) == 0 {
 		return nil
 	}
 	work, err := s.Providers.Open(ctx, c.WorkspaceID, BuiltIn)
@@ -324,7 +319,13 @@ func (s *Service) redraw(ctx context.Context, cause record.Cause, c *Creative, v
 	drawn := *v
 	drawn.Content.Media = []Media{}
 	if err = s.addReferences(ctx, c, b); err == nil {
-		err = s.addImages(ctx, cause, c, b, d, work, &drawn, &outcome{})
+		m := s.newImages(cause, c, b, work, &outcome{})
+		if err = m.reuseBackgrounds(ctx, v); err == nil && c.hasWholePictures(len(m.drawn)) {
+			return nil
+		}
+		if err == nil {
+			err = m.add(ctx, d, &drawn)
+		}
 	}
 	if f, failed := errors.AsType[*FailureError](err); failed {
 		return fault.Invalid([]fault.Detail{{Field: "content", In: "body", Code: f.Code, Message: f.Message}})
@@ -334,6 +335,12 @@ func (s *Service) redraw(ctx context.Context, cause record.Cause, c *Creative, v
 	}
 	v.Content.Media = drawn.Content.Media
 	return nil
+}
+
+// hasWholePictures reports whether a model has drawn the pictures of a variant
+// with a number of backgrounds, and not only what is behind its texts.
+func (c *Creative) hasWholePictures(backgrounds int) bool {
+	return backgrounds == 0 && c.Generation.Cost != nil && c.Generation.Cost.Images > 0
 }
 
 // linePattern is the path of one line of a channel's copy.

@@ -23,7 +23,7 @@ func (a *API) cors(r *request) (done bool) {
 	if r.http.Method != http.MethodOptions || r.http.Header.Get("Access-Control-Request-Method") == "" {
 		return false
 	}
-	h["Access-Control-Allow-Methods"] = []string{"GET, HEAD, POST, PATCH, DELETE"}
+	h["Access-Control-Allow-Methods"] = []string{"GET, HEAD, POST, PUT, PATCH, DELETE"}
 	h["Access-Control-Allow-Headers"] = []string{"Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, Prefer, X-Request-Id"}
 	h["Access-Control-Max-Age"] = []string{"600"}
 	a.limitByAddress(r, a.addresses.Peek(r.from, r.now))

@@ -20,7 +20,7 @@ var EventTypes = []string{
 	"sync.started", "sync.succeeded", "sync.partial", "sync.failed", "metrics.restated", "campaign.drifted",
 	"campaign.push_delayed", "campaign.push_failed", "campaign.push_applied",
 	"import.created", "import.updated", "import.committed", "import.undone", "import.failed",
-	"rates.updated",
+	"rates.updated", "brand_kit.updated",
 	"api_key.created", "api_key.rotated", "api_key.expiring", "api_key.revoked",
 	"quota.warning", "quota.exceeded",
 }

@@ -62,7 +62,7 @@ const (
 
 // table returns every operation under /v1, the same as in the contract.
 func (a *API) table() []route {
-	return slices.Concat(a.campaignRoutes(), a.creativeRoutes(), a.variantRoutes(), a.assetRoutes(), a.audienceRoutes(), a.analyticsRoutes(), a.ingestRoutes(), a.importRoutes(),
+	return slices.Concat(a.campaignRoutes(), a.creativeRoutes(), a.variantRoutes(), a.assetRoutes(), a.brandKitRoutes(), a.audienceRoutes(), a.analyticsRoutes(), a.ingestRoutes(), a.importRoutes(),
 		a.rateRoutes(), a.connectionRoutes(), a.syncRoutes(), a.serviceRoutes())
 }
 

@@ -30,6 +30,7 @@ const (
 	Import     = "imp"
 	Sync       = "syn"
 	Facts      = "fct"
+	BrandKit   = "kit"
 )
 
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz"

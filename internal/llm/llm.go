@@ -186,11 +186,10 @@ func (w *Writer) complete(ctx context.Context, r Request, u *creative.Usage) (An
 	}
 }
 
-// Paint has the model draw one picture and crops it to the shape. It does not
-// support vector graphics.
+// Paint has the model draw one background and crops it to the shape.
 func (w *Writer) Paint(ctx context.Context, b *creative.Brief, d *creative.Draft, s creative.Shape, format string) (*creative.Picture, creative.Usage, error) {
 	var u creative.Usage
-	if w.painter == nil || format != "png" {
+	if w.painter == nil || format != "jpeg" {
 		return nil, u, creative.ErrNoPictures
 	}
 	ctx, cancel := context.WithTimeout(ctx, paintTimeout)
@@ -213,5 +212,5 @@ func (w *Writer) Paint(ctx context.Context, b *creative.Brief, d *creative.Draft
 	if err != nil {
 		return nil, u, creative.Fail(creative.FailAnswer, true, "the model's picture cannot be read").Because(fmt.Errorf("read picture: %w", err))
 	}
-	return &creative.Picture{Shape: s, MIMEType: "image/png", Bytes: fitted, AltText: altText(b, d)}, u, nil
+	return &creative.Picture{Shape: s, MIMEType: "image/jpeg", Bytes: fitted}, u, nil
 }

@@ -5,8 +5,8 @@ import (
 	"context"
 	"fmt"
 	"image"
-	_ "image/jpeg" // models return JPEG or PNG
-	"image/png"
+	"image/jpeg"
+	_ "image/png" // models return JPEG or PNG
 
 	"golang.org/x/image/draw"
 	_ "golang.org/x/image/webp" // some models return only WebP
@@ -16,6 +16,10 @@ import (
 // that a model draws. With 16 bits per channel, scaling it to 1080 by 1920
 // takes 272 MiB.
 const maxPixels = 4096 * 4096
+
+// quality of backgrounds. Texts are drawn on them, and the result is encoded
+// again.
+const quality = 92
 
 // scalingSlot limits scaling to one picture at a time, because up to 64 jobs
 // run at once and their pictures must fit in memory.
@@ -44,7 +48,7 @@ func fitPicture(ctx context.Context, b []byte, width, height int) ([]byte, error
 	to := image.NewRGBA(image.Rect(0, 0, width, height))
 	draw.CatmullRom.Scale(to, to.Bounds(), from, centerCrop(from.Bounds(), width, height), draw.Src, nil)
 	var out bytes.Buffer
-	if err := png.Encode(&out, to); err != nil {
+	if err := jpeg.Encode(&out, to, &jpeg.Options{Quality: quality}); err != nil {
 		return nil, fmt.Errorf("encode: %w", err)
 	}
 	return out.Bytes(), nil

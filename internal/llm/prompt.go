@@ -155,9 +155,8 @@ func picturePrompt(b *creative.Brief, d *creative.Draft) string {
 		})
 }
 
-// altText describes a picture by the copy beside it, because nobody has seen
-// the picture.
-func altText(b *creative.Brief, d *creative.Draft) string {
+// leadText returns the first text of a draft, which tells the model what it has written.
+func leadText(b *creative.Brief, d *creative.Draft) string {
 	for _, channel := range b.Channels {
 		c := d.ByChannel[channel]
 		for _, field := range []string{"headlines", "subject", "primary_text"} {

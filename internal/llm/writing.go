@@ -85,7 +85,7 @@ func (g *writing) open() (list []*draft) {
 func (g *writing) written() (list []string) {
 	for _, d := range g.drafts {
 		if d.problem == "" {
-			list = append(list, d.Angle+": "+altText(g.brief, &d.Draft))
+			list = append(list, d.Angle+": "+leadText(g.brief, &d.Draft))
 		}
 	}
 	return list

@@ -31,7 +31,7 @@ func (db *DB) Creatives() *Creatives {
 
 var creativeTable = newRecords[creative.Creative](table{
 	name:   "creative",
-	shape:  3,
+	shape:  4,
 	hidden: archived,
 	columns: []column{
 		index("status", func(c *creative.Creative) any { return string(c.Status) }),
@@ -118,15 +118,15 @@ func (s *Creatives) Save(ctx context.Context, c *creative.Creative, save creativ
 		}
 		answer = &answered{id: v.ID, doc: record.Doc{Stamp: r.stamp, JSON: r.doc}}
 	}
-	refs := func(spec *creative.Spec) []ref {
-		return slices.Concat(refsOf("channel", spec.Channels), refsOf("tag", spec.Tags))
+	refs := func(c *creative.Creative) []ref {
+		return slices.Concat(refsOf("channel", c.Channels), refsOf("tag", c.Tags), refsOf(assetRef, c.Photos()))
 	}
 	return s.db.save(ctx, recordWrite{
 		table: creativeTable, row: r, common: &c.Common, save: save.Save,
-		before: append(refs(&before.Spec), refsOf("asset_id", save.OldMedia)...), now: append(refs(&c.Spec), refsOf("asset_id", media)...),
+		before: append(refs(&before), refsOf(assetRef, save.OldMedia)...), now: append(refs(c), refsOf(assetRef, media)...),
 		answer: answer,
 		also: func(tx Tx) error {
-			if err := s.saveVariants(tx, c, save, rows, media); err != nil {
+			if err := s.saveVariants(tx, c, save, rows, append(media, c.Photos()...)); err != nil {
 				return err
 			}
 			return addModelSpend(tx, c.WorkspaceID, save)
@@ -151,9 +151,9 @@ func variantRows(workspace ident.ID, save creative.Save) (rows []row, media []id
 			return nil, nil, err
 		}
 		rows = append(rows, r)
-		for _, m := range v.Content.Media {
-			if !slices.Contains(media, m.AssetID) {
-				media = append(media, m.AssetID)
+		for _, id := range v.Assets() {
+			if !slices.Contains(media, id) {
+				media = append(media, id)
 			}
 		}
 	}

@@ -10,7 +10,11 @@ type block struct {
 	// only.
 	lines   int
 	descent float64
-	place   func(at box, on surface, out *arrangement)
+	// before is the distance to the block above it.
+	before float64
+	// solid blocks end at their edge and not at a base line.
+	solid bool
+	place func(at box, on surface, out *arrangement)
 }
 
 // textStyle is how to set a text.
@@ -26,8 +30,10 @@ type textStyle struct {
 // colorOf returns the color of a role on a surface.
 func (s surface) colorOf(r Role) rgb {
 	switch r {
-	case RoleBody:
+	case RoleBody, RoleTerms:
 		return s.muted
+	case RoleOffer, RolePrice:
+		return s.ink
 	case RoleBrand:
 		return s.accent
 	case RoleLabel:
@@ -70,13 +76,18 @@ func (t text) shrinkToLines(b *block, s textStyle) {
 	}
 }
 
-// raggedness returns how uneven lines are, from 0 to 1.
+// raggedness returns how uneven lines are, from 0 to 1, and more for breaks that
+// tear apart what belongs together.
 func raggedness(lines []line) float64 {
 	least, most := math.Inf(1), 0.0
-	for _, l := range lines {
+	torn := 0.0
+	for i, l := range lines {
 		least, most = min(least, l.width), max(most, l.width)
+		if i+1 < len(lines) && breakCost(l.words[len(l.words)-1].text, lines[i+1].words[0].text) > 0 {
+			torn += 0.7
+		}
 	}
-	return 1 - least/most
+	return 1 - least/most + torn
 }
 
 // placeLines places lines from the top of a box.
@@ -89,10 +100,11 @@ func (t text) placeLines(s textStyle, lines []line, at box, ink rgb) textBox {
 		}
 		y := math.Round(at.y0 + (t.ascent+float64(i)*t.lineHeight)*s.size)
 		run := box{x, y - t.ascent*s.size, x + l.width*s.size, y}
-		for _, w := range l.words {
-			b.words = append(b.words, placedWord{w, x, y})
-			run = run.union(w.inkBounds().scale(s.size).shift(x, y))
-			x += (w.width + t.space) * s.size
+		starts := t.startsOf(l)
+		for j, w := range l.words {
+			at := x + starts[j]*s.size
+			b.words = append(b.words, placedWord{w, at, y})
+			run = run.union(w.inkBounds().scale(s.size).shift(at, y))
 		}
 		if i == 0 {
 			b.box = run
@@ -100,6 +112,20 @@ func (t text) placeLines(s textStyle, lines []line, at box, ink rgb) textBox {
 		b.box = b.box.union(run)
 	}
 	return b
+}
+
+// startsOf returns where the words of a line start, in em.
+func (t text) startsOf(l line) []float64 {
+	starts := make([]float64, len(l.words))
+	x := 0.0
+	for n, i := range l.order() {
+		if n > 0 {
+			x += t.gap(l.words[i])
+		}
+		starts[i] = x
+		x += l.words[i].width
+	}
+	return starts
 }
 
 // buttonBlock returns the button with its label. It returns nil if the label

@@ -2,37 +2,25 @@ package picture
 
 import (
 	"bytes"
-	_ "embed"
+	"errors"
 	"fmt"
 	"math"
 	"sync"
-	"unicode"
 
 	"github.com/go-text/typesetting/font"
 	"github.com/go-text/typesetting/font/opentype"
 	"github.com/go-text/typesetting/harfbuzz"
 )
 
-// Choice: Inter, because it is made for screens, is legible at 10 pixels and
-// covers Latin, Greek and Cyrillic with kerning; see fonts/LICENSE. Two weights
-// are enough to set headline and text apart.
-var (
-	//go:embed fonts/Inter-Bold.ttf
-	boldTTF []byte
-	//go:embed fonts/Inter-Medium.ttf
-	mediumTTF []byte
-
-	bold   = sync.OnceValue(func() *typeface { return parseFont(boldTTF) })
-	medium = sync.OnceValue(func() *typeface { return parseFont(mediumTTF) })
-)
-
-// capHeight is the height of an H in Inter, in em, which readers perceive as
-// the height of a line.
+// capHeight is the height of an H in em, which readers perceive as the height
+// of a line. All fonts are scaled to it, so that one size looks alike in each.
 const capHeight = 0.727
 
 // typeface is a parsed font. It is safe for concurrent use.
 type typeface struct {
+	// em is the number of font units in an em of ours.
 	em      float64
+	covers  func(rune) bool
 	shapers sync.Pool
 	// glyphs has at most one entry per glyph of the font.
 	glyphs sync.Map
@@ -57,22 +45,42 @@ func parseFont(ttf []byte) *typeface {
 	if err != nil {
 		panic(fmt.Sprintf("parse embedded font: %v", err))
 	}
+	return newTypeface(face)
+}
+
+func newTypeface(face *font.Face) *typeface {
 	t := &typeface{em: float64(face.Upem())}
+	t.covers = func(r rune) bool {
+		_, ok := face.NominalGlyph(r)
+		return ok
+	}
 	t.shapers.New = func() any {
 		own := font.NewFace(face.Font)
 		return &shaper{face: own, font: harfbuzz.NewFont(own), buf: harfbuzz.NewBuffer()}
 	}
+	// Choice: a font without an H, such as one for Arabic alone, has the size
+	// that its maker gave it.
+	if id, ok := face.NominalGlyph('H'); ok {
+		if outline, ok := face.GlyphDataOutline(id); ok {
+			top := 0.0
+			for _, s := range outline.Segments {
+				for _, a := range s.Args[:op(s.Op).points()] {
+					top = max(top, float64(a.Y))
+				}
+			}
+			if top > 0 {
+				t.em = top / capHeight
+			}
+		}
+	}
 	return t
 }
 
-// placedGlyph is a glyph of a word with its offset from the word's start, in
-// em.
+// placedGlyph is a glyph of a word with its offset from the word's left edge,
+// in em.
 type placedGlyph struct {
 	*glyph
 	x, y float64
-	// cluster is the number of runes before it. A combining mark has the
-	// cluster of its letter.
-	cluster int
 }
 
 // word is a piece of text that a line break does not split.
@@ -81,28 +89,34 @@ type word struct {
 	glyphs []placedGlyph
 	// width is in em.
 	width float64
+	// joined reports that no space is before the word, as between the signs of
+	// Chinese.
+	joined bool
+	// against reports that the word is read in the other direction than the
+	// picture.
+	against bool
 }
 
-// shape converts a word to glyphs. Its error names the first character that the
-// font lacks.
-func (t *typeface) shape(text string, tracking float64) (word, error) {
+// errGlyph is returned if a font has no outline for a text.
+var errGlyph = errors.New("no glyph")
+
+// appendRun converts a run of characters of one direction to glyphs at the end
+// of a word.
+func (t *typeface) appendRun(w *word, run []rune, rtl bool, tracking float64) error {
 	s := t.shapers.Get().(*shaper)
 	defer t.shapers.Put(s)
-	runes := []rune(text)
-	for _, r := range runes {
-		if _, ok := s.face.NominalGlyph(r); !ok && !unicode.Is(unicode.Mn, r) {
-			return word{}, missingGlyphError(r)
-		}
-	}
 	s.buf.Clear()
-	s.buf.AddRunes(runes, 0, -1)
+	s.buf.AddRunes(run, 0, -1)
 	s.buf.GuessSegmentProperties()
+	s.buf.Props.Direction = harfbuzz.LeftToRight
+	if rtl {
+		s.buf.Props.Direction = harfbuzz.RightToLeft
+	}
 	s.buf.Shape(s.font, nil)
-	w := word{text: text, glyphs: make([]placedGlyph, 0, len(runes))}
 	last := -1
 	for i, info := range s.buf.Info {
 		if info.Glyph == 0 {
-			return word{}, missingGlyphError(runes[info.Cluster])
+			return errGlyph
 		}
 		if info.Cluster != last && last >= 0 {
 			w.width += tracking
@@ -110,16 +124,15 @@ func (t *typeface) shape(text string, tracking float64) (word, error) {
 		last = info.Cluster
 		at := s.buf.Pos[i]
 		w.glyphs = append(w.glyphs, placedGlyph{
-			glyph: t.glyph(s.face, info.Glyph), cluster: info.Cluster,
-			x: w.width + float64(at.XOffset)/t.em, y: -float64(at.YOffset) / t.em,
+			glyph: t.glyph(s.face, info.Glyph), x: w.width + float64(at.XOffset)/t.em, y: -float64(at.YOffset) / t.em,
 		})
 		w.width += float64(at.XAdvance) / t.em
 	}
-	return w, nil
+	return nil
 }
 
 func missingGlyphError(r rune) error {
-	return fmt.Errorf("%w: no font has %q (%U); write the text without it", ErrScript, r, r)
+	return fmt.Errorf("%w: no font has %q (%U)", ErrScript, r, r)
 }
 
 func (t *typeface) glyph(face *font.Face, id font.GID) *glyph {
@@ -149,7 +162,7 @@ const (
 )
 
 // inkBounds returns the box that the glyphs of a word cover, in em from its
-// start on the base line.
+// left edge on the base line.
 func (w word) inkBounds() box {
 	b := box{x0: math.Inf(1), y0: math.Inf(1), x1: math.Inf(-1), y1: math.Inf(-1)}
 	for _, g := range w.glyphs {

@@ -29,14 +29,7 @@ func readLogo(src image.Image) *logoImage {
 	if src == nil || src.Bounds().Empty() {
 		return nil
 	}
-	size := src.Bounds().Size()
-	shrink := min(1, logoPixels/float64(max(size.X, size.Y)))
-	all := image.NewNRGBA(image.Rect(0, 0, max(1, int(float64(size.X)*shrink)), max(1, int(float64(size.Y)*shrink))))
-	if shrink < 1 {
-		draw.BiLinear.Scale(all, all.Rect, src, src.Bounds(), draw.Src, nil)
-	} else {
-		draw.Draw(all, all.Rect, src, src.Bounds().Min, draw.Src)
-	}
+	all := shrinkTo(src, logoPixels)
 	seen := opaqueBounds(all)
 	if seen.Empty() {
 		return nil
@@ -129,12 +122,12 @@ func (m *logoImage) plateColor(s surface) *rgb {
 
 func (m *logoImage) choosePlateColor(s surface) *rgb {
 	if m.background != nil {
-		if *m.background == s.fill {
+		if *m.background == s.fill && !s.onPhoto {
 			return nil
 		}
 		return m.background
 	}
-	if min(m.visibleShare(s.fill), m.visibleShare(s.tint)) > 0.75 {
+	if !s.onPhoto && min(m.visibleShare(s.fill), m.visibleShare(s.tint)) > 0.75 {
 		return nil
 	}
 	dark := rgb{0x16, 0x19, 0x1f}

@@ -15,6 +15,11 @@ type surface struct {
 	ink, muted    rgb
 	accent        rgb
 	button, label rgb
+	// offer is the color of badges.
+	offer rgb
+	// veil is the color over a photo; fill is then the lightest that it leaves.
+	veil    rgb
+	onPhoto bool
 }
 
 // palette is a field that fills the picture and a panel that contrasts with it.
@@ -33,87 +38,91 @@ var defaultColors = [][]rgb{
 	{{0x1d, 0x4f, 0xd1}, {0xff, 0xd1, 0x66}},
 }
 
-// palettes returns the ways to use the colors: on a light background, on the
-// main color and on a dark background. There is at least one.
+// DefaultColors returns colors for a brand that has none. The same number gives
+// the same colors.
+func DefaultColors(n int64) []string {
+	pair := defaultColors[uint64(n)%uint64(len(defaultColors))]
+	return []string{pair[0].String(), pair[1].String()}
+}
+
+// palettes returns the ways to use the colors, at least one. Successive ones give
+// the main area another color.
+//
+// Choice: the colors of a brand are used exactly as given; what is added is only
+// white, black and shades behind shapes. The ink is chosen to be readable, so that
+// no color has to be changed for it.
 func palettes(colors []rgb) []palette {
 	main, others := colors[0], colors[1:]
-	tone := main.lch()
-	light := lch{0.976, min(tone.c*0.1, 0.012), tone.h}.rgb()
-	// A dark red or yellow is brown, so warm backgrounds keep little of their
-	// hue.
-	depth := 0.055
-	if warm := tone.h > 0.2 && tone.h < 2.1; warm {
-		depth = 0.018
+	sheet := white
+	if i := slices.IndexFunc(colors, rgb.isPale); i >= 0 {
+		sheet = colors[i]
 	}
-	dark := lch{0.24, min(tone.c*0.45, depth), tone.h}.rgb()
-	onLight := newSurface(light, main, slices.Concat(colors))
-	onDark := newSurface(dark, main, slices.Concat(others, colors[:1]))
-	strong := darkenForWhiteText(main)
-	onMain := newSurface(strong, main, slices.Concat(others))
-
-	// Choice: a glaring color is used unchanged, but only in small areas,
-	// because text on a large area of it is hard to read.
-	glaring := tone.c > 0.19 && tone.l > 0.78
-	pale := tone.l > 0.93
-	panel := onMain
-	if glaring || pale {
-		panel = onDark
+	second := sheet
+	if i := slices.IndexFunc(others, func(c rgb) bool { return contrast(c, main) >= 1.25 }); i >= 0 {
+		second = others[i]
 	}
+	onSheet := newSurface(sheet, colors)
+	onMain := newSurface(main, others)
+	onSecond := newSurface(second, colors)
+	night := newSurface(rgb{0x12, 0x12, 0x14}, colors)
 	var list []palette
-	if onLight.button != onLight.ink || tone.c < 0.03 {
-		list = append(list, palette{onLight, panel})
-	}
-	if !glaring && !pale {
-		list = append(list, palette{onMain, onLight})
-	}
 	switch {
-	case contrast(strong, dark) > 1.9 && !glaring && !pale:
-		list = append(list, palette{onDark, onMain})
+	case main.isGlaring():
+		// Choice: a glaring color is used unchanged, but not for the largest
+		// area, because text on it is hard to read.
+		return []palette{{night, onMain}, {onSheet, night}, {onSheet, onMain}}
+	case main.isPale():
+		list = append(list, palette{onMain, onSecond})
+		if second == sheet {
+			list[0].panel = night
+		}
 	default:
-		list = append(list, palette{onDark, onLight})
+		list = append(list, palette{onMain, onSecond}, palette{onSheet, onMain})
+	}
+	if second != sheet && !second.isGlaring() && !second.isPale() {
+		list = append(list, palette{onSecond, onMain})
 	}
 	return list
 }
 
-// darkenForWhiteText darkens a color until white text on it is readable, if it
-// almost is.
-func darkenForWhiteText(c rgb) rgb {
-	if contrast(c, white) < 3 {
-		return c
-	}
-	return darken(c, white, minContrast)
+// isGlaring reports whether a color is as bright and strong as neon.
+func (c rgb) isGlaring() bool {
+	tone := c.lch()
+	return tone.c > 0.19 && tone.l > 0.78
 }
 
-// darken lowers the lightness until the contrast with a light color is reached.
-func darken(c, light rgb, want float64) rgb {
-	for tone := c.lch(); contrast(c, light) < want && tone.l > 0; tone.l -= 0.01 {
-		c = tone.rgb()
-	}
-	return c
-}
+// isPale reports whether a color is nearly white.
+func (c rgb) isPale() bool { return c.lch().l > 0.93 }
 
-func newSurface(fill, main rgb, accents []rgb) surface {
-	tone := main.lch()
+// newSurface returns a background with colors that are readable on it. The
+// first of the accents that differs enough from it is the color of buttons.
+func newSurface(fill rgb, accents []rgb) surface {
+	tone := fill.lch()
 	s := surface{fill: fill, ink: white}
 	if contrast(fill, white) < minContrast {
-		s.ink = lch{0.23, min(tone.c*0.4, 0.05), tone.h}.rgb()
-		if contrast(fill, s.ink) < 5 {
+		s.ink = lch{0.2, min(tone.c*0.4, 0.04), tone.h}.rgb()
+		if contrast(fill, s.ink) < 5.2 {
 			s.ink = black
 		}
 	}
 	s.tint = s.chooseTint(accents)
-	s.muted = s.makeReadable(mix(s.ink, fill, 0.3))
+	s.muted = s.makeReadable(mix(s.ink, fill, 0.2))
 	s.accent = s.ink
-	s.button, s.label = s.ink, s.fill
-	if contrast(s.label, s.button) < minContrast {
-		s.label = s.labelColor(s.button)
-	}
+	s.button, s.label = s.ink, s.labelColor(s.ink)
 	for _, a := range accents {
-		if b := darkenForWhiteText(a); contrast(b, fill) >= 2 && contrast(b, s.tint) >= 1.8 {
-			s.button, s.label = b, s.labelColor(b)
-			if contrast(b, fill) >= minContrast && contrast(b, s.tint) >= minContrast {
-				s.accent = b
-			}
+		if contrast(a, fill) < 2 || contrast(a, s.tint) < 1.8 {
+			continue
+		}
+		s.button, s.label = a, s.labelColor(a)
+		if contrast(a, fill) >= minContrast && contrast(a, s.tint) >= minContrast {
+			s.accent = a
+		}
+		break
+	}
+	s.offer = s.button
+	for _, a := range accents {
+		if a != s.button && a != fill && contrast(a, fill) >= 1.6 {
+			s.offer = a
 			break
 		}
 	}
@@ -152,9 +161,11 @@ func (s surface) makeReadable(c rgb) rgb {
 
 // labelColor returns a color that is readable on a button.
 func (s surface) labelColor(button rgb) rgb {
-	tone := button.lch()
-	for _, c := range []rgb{white, lch{0.22, min(tone.c*0.4, 0.05), tone.h}.rgb()} {
-		if contrast(c, button) >= minContrast {
+	if contrast(button, white) >= minContrast {
+		return white
+	}
+	if tone := button.lch(); contrast(button, black) > 6 {
+		if c := (lch{0.2, min(tone.c*0.4, 0.04), tone.h}).rgb(); contrast(button, c) >= minContrast {
 			return c
 		}
 	}
@@ -170,4 +181,12 @@ func parseColors(list []string) []rgb {
 		}
 	}
 	return colors
+}
+
+// spot returns the color of a circle behind a cut-out subject.
+func (s surface) spot() rgb {
+	if s.fill.lch().l > 0.9 {
+		return s.offer
+	}
+	return mix(s.fill, white, 0.42)
 }

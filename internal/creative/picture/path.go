@@ -75,6 +75,22 @@ func polygon(points ...point) path {
 	return p
 }
 
+// mirror returns the path turned around in a picture of a width.
+func (p path) mirror(w float64) path {
+	turned := make(path, len(p))
+	for i, s := range p {
+		for j := range s.at {
+			s.at[j].x = w - s.at[j].x
+		}
+		turned[i] = s
+	}
+	if len(p) == 4 && p.isPixelRectangle() {
+		b := turned.bounds()
+		return rectangle(b)
+	}
+	return turned
+}
+
 // isPixelRectangle reports whether the path is a rectangle with edges on whole
 // pixels.
 func (p path) isPixelRectangle() bool {

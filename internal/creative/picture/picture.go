@@ -1,8 +1,8 @@
 // Package picture draws display ads. Draw lays out an ad as a scene: shapes,
-// words and a logo with their positions. PNG and SVG are drawn from the same
-// scene, so they look the same. The package does not know where texts, colors
-// and logos come from, and uses no clock, disk or network: the same ad always
-// returns the same bytes.
+// a photo, words and a logo with their positions. PNG, JPEG and SVG are drawn
+// from the same scene, so they look the same. The package does not know where
+// texts, colors and images come from, and uses no clock or network: the same ad
+// with the same fonts always returns the same bytes.
 package picture
 
 import (
@@ -29,16 +29,50 @@ var ErrAd = errors.New("invalid ad")
 // Ad is the content of a picture.
 type Ad struct {
 	// Headline and CallToAction, the label of the button, are always drawn
-	// completely. Body and Brand are optional, and omitted if they do not fit.
+	// completely. The other texts are optional, and omitted if they do not fit.
 	Headline, Body, CallToAction, Brand string
+	// Offer is drawn as a badge, Price larger than other text.
+	Offer Offer
+	Price Price
+	// Terms are the conditions of offer and price. If they do not fit, neither
+	// is drawn.
+	Terms string
 	// Colors are #rrggbb, the main color first. Invalid ones are ignored;
 	// without a valid one, the picture has default colors.
 	Colors []string
-	// Logo is nil for none.
+	// Typefaces are the families; unknown names are those of Inter.
+	Typefaces Typefaces
+	// Fonts are for characters that the embedded families lack, nil for none.
+	Fonts *Fonts
+	// Logo and Photo are nil for none.
 	Logo          image.Image
+	Photo         *Photo
 	Width, Height int
 	// Seed chooses among layouts and palettes.
 	Seed int64
+}
+
+// Offer is a short offer. Main is drawn large, as "20%" of "up to 20% off".
+type Offer struct{ Before, Main, After string }
+
+// Text returns the whole offer.
+func (o Offer) Text() string { return joinTexts(" ", o.Before, o.Main, o.After) }
+
+// Price is a price with what belongs to it, as "from $9 a month", and the price
+// before, which is struck through.
+type Price struct{ Before, Amount, After, Previous string }
+
+// Text returns the price without the previous one.
+func (p Price) Text() string { return joinTexts(" ", p.Before, p.Amount, p.After) }
+
+func joinTexts(between string, list ...string) string {
+	var kept []string
+	for _, s := range list {
+		if s = strings.Join(splitWords(s), " "); s != "" {
+			kept = append(kept, s)
+		}
+	}
+	return strings.Join(kept, between)
 }
 
 // Role is the purpose of a part of a scene.
@@ -52,6 +86,10 @@ const (
 	RoleLabel    Role = "label"
 	RoleButton   Role = "button"
 	RoleLogo     Role = "logo"
+	RoleOffer    Role = "offer"
+	RolePrice    Role = "price"
+	RoleTerms    Role = "terms"
+	RolePhoto    Role = "photo"
 )
 
 // Scene is an ad with all parts placed. Drawing does not change it, and it is
@@ -60,8 +98,8 @@ type Scene struct {
 	Width, Height int
 	// Layout is the name of the chosen layout.
 	Layout string
-	// Omitted are the parts of the ad that the picture does not show: body,
-	// brand or logo. The brand is omitted beside a logo that is a word mark.
+	// Omitted are the parts of the ad that the picture does not show. The brand
+	// is omitted beside a logo that is a word mark.
 	Omitted []string
 
 	title, desc string
@@ -77,6 +115,10 @@ type fill struct {
 	from, to rgb
 	// clip limits drawing to a part of the picture.
 	clip box
+	// photo is drawn inside the path instead of a color.
+	photo *photoBox
+	// veil makes the color transparent toward one side.
+	veil *veil
 	// role and box are set unless the shape is decoration.
 	role Role
 	box  box
@@ -89,6 +131,8 @@ type textBox struct {
 	size  float64
 	ink   rgb
 	words []placedWord
+	// strike is a line through the text.
+	strike *box
 }
 
 // placedWord starts at x on the base line y.
@@ -108,7 +152,8 @@ func Draw(a Ad) (*Scene, error) {
 	if min(a.Width, a.Height) < MinSide || max(a.Width, a.Height) > MaxSide {
 		return nil, fmt.Errorf("%w: %dx%d pixels; each side is from %d to %d", ErrAd, a.Width, a.Height, MinSide, MaxSide)
 	}
-	all, err := measureParts(a)
+	rtl := readsRightToLeft(a.Headline)
+	all, err := measureParts(a, rtl)
 	if err != nil {
 		return nil, err
 	}
@@ -118,39 +163,19 @@ func Draw(a Ad) (*Scene, error) {
 	k := newSceneBuilder(a, all)
 	s := k.compose()
 	s.Width, s.Height = a.Width, a.Height
+	if rtl {
+		s.mirror()
+	}
 	s.title = strings.Join(splitWords(a.Headline), " ")
 	s.desc = describeAd(a)
 	s.Omitted = s.omittedParts(a)
 	return s, nil
 }
 
-func measureParts(a Ad) (adParts, error) {
-	p := adParts{logo: readLogo(a.Logo)}
-	for _, part := range []struct {
-		name           string
-		to             *text
-		face           *typeface
-		words          string
-		tracking, lead float64
-	}{
-		{"headline", &p.headline, bold(), a.Headline, -0.018, 1.14},
-		{"body", &p.body, medium(), a.Body, 0, 1.42},
-		{"call to action", &p.label, bold(), a.CallToAction, 0, 1.2},
-		{"brand", &p.brand, bold(), a.Brand, 0, 1.2},
-	} {
-		t, err := measureText(part.face, part.words, part.tracking, part.lead)
-		if err != nil {
-			return adParts{}, fmt.Errorf("set %s: %w", part.name, err)
-		}
-		*part.to = t
-	}
-	return p, nil
-}
-
 // describeAd returns the texts of the picture, for people who cannot see it.
 func describeAd(a Ad) string {
 	var list []string
-	for _, s := range []string{a.Brand, a.Headline, a.Body, a.CallToAction} {
+	for _, s := range []string{a.Brand, a.Headline, a.Offer.Text(), a.Price.Text(), a.Body, a.CallToAction, a.Terms} {
 		if s = strings.Join(splitWords(s), " "); s != "" {
 			list = append(list, strings.TrimRight(s, "."))
 		}
@@ -163,50 +188,53 @@ func (s *Scene) omittedParts(a Ad) []string {
 		return slices.ContainsFunc(s.texts, func(t textBox) bool { return t.role == r })
 	}
 	var list []string
-	if len(splitWords(a.Body)) > 0 && !has(RoleBody) {
-		list = append(list, string(RoleBody))
-	}
-	if len(splitWords(a.Brand)) > 0 && !has(RoleBrand) {
-		list = append(list, string(RoleBrand))
+	for _, part := range []struct {
+		role Role
+		text string
+	}{{RoleBody, a.Body}, {RoleBrand, a.Brand}, {RoleOffer, a.Offer.Text()}, {RolePrice, a.Price.Text()}, {RoleTerms, a.Terms}} {
+		if len(splitWords(part.text)) > 0 && !has(part.role) {
+			list = append(list, string(part.role))
+		}
 	}
 	if a.Logo != nil && s.logo == nil {
 		list = append(list, string(RoleLogo))
 	}
+	if a.Photo != nil && !slices.ContainsFunc(s.fills, func(f fill) bool { return f.photo != nil }) {
+		list = append(list, string(RolePhoto))
+	}
 	return list
 }
 
-// compose tries layouts in the order that the seed gives, and returns the first
-// in which everything fits at a good size. If none does, it omits the body,
-// then the brand.
-func (k *sceneBuilder) compose() *Scene {
-	for _, p := range k.partChoices() {
-		k.parts = p
-		leasts := []float64{k.comfortableHeadSize(), k.scale.headMin}
-		if p.body.empty() {
-			leasts = append(leasts, k.scale.headMin*0.75, k.scale.headMinLongWord())
+// mirror turns the scene around for a language that is read from right to left.
+// Words and images keep their own direction.
+func (s *Scene) mirror() {
+	w := float64(s.Width)
+	turn := func(b box) box { return box{w - b.x1, b.y0, w - b.x0, b.y1} }
+	for i := range s.fills {
+		f := &s.fills[i]
+		f.path = f.path.mirror(w)
+		f.box = turn(f.box)
+		if f.clip != (box{}) {
+			f.clip = turn(f.clip)
 		}
-		for _, least := range leasts {
-			for _, k.forceColumn = range []bool{false, true} {
-				for _, l := range k.layoutOrder {
-					if s := k.tryLayout(l, least); s != nil {
-						return s
-					}
-				}
-			}
+		if f.photo != nil {
+			f.photo.box = turn(f.photo.box)
+		}
+		if f.veil != nil {
+			f.veil.mirror(w)
 		}
 	}
-	return k.plainScene()
-}
-
-// partChoices returns the sets of parts to try, the most complete first.
-func (k *sceneBuilder) partChoices() (list []adParts) {
-	if k.roomForBody() {
-		list = append(list, k.parts)
+	for i := range s.texts {
+		t := &s.texts[i]
+		t.box = turn(t.box)
+		if t.strike != nil {
+			*t.strike = turn(*t.strike)
+		}
+		for j := range t.words {
+			t.words[j].x = w - t.words[j].x - t.words[j].width*t.size
+		}
 	}
-	if k.roomForBrand() {
-		p := k.parts
-		p.body = noText
-		list = append(list, p)
+	if s.logo != nil {
+		s.logo.box = turn(s.logo.box)
 	}
-	return append(list, adParts{headline: k.parts.headline, label: k.parts.label})
 }

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"image"
 	"image/color"
-	"image/png"
+	_ "image/png"
 	"io"
 	"math"
 	"os"
@@ -78,12 +78,60 @@ func randomLogo(t *rapid.T) image.Image {
 	return p
 }
 
+// randomOffer adds an offer, a price and terms, or some of them.
+func randomOffer(t *rapid.T, a *Ad) {
+	if rapid.Bool().Draw(t, "offer") {
+		a.Offer = Offer{randomText(t, "before", 0, 8), rapid.SampledFrom([]string{"20%", "15 %", "Gratis", "2 for 1", "£1,000"}).Draw(t, "main"), randomText(t, "after", 0, 16)}
+	}
+	if rapid.Bool().Draw(t, "price") {
+		a.Price = Price{randomText(t, "from", 0, 6), rapid.SampledFrom([]string{"$9", "1.299,00 €", "18,000 zł"}).Draw(t, "amount"), randomText(t, "unit", 0, 20), ""}
+		if rapid.Bool().Draw(t, "previous") {
+			a.Price.Previous = "$1,299.00"
+		}
+	}
+	a.Terms = randomText(t, "terms", 0, 90)
+}
+
+// randomPhoto returns a photo with a subject somewhere: on a scene, on white, or
+// cut out.
+func randomPhoto(t *rapid.T) *Photo {
+	kind := rapid.IntRange(0, 4).Draw(t, "photo")
+	if kind > 2 {
+		return nil
+	}
+	w, h := rapid.IntRange(20, 300).Draw(t, "photo width"), rapid.IntRange(20, 300).Draw(t, "photo height")
+	return NewPhoto(testPhoto(kind, w, h))
+}
+
+// testPhoto draws a ball at a third of the picture: on stripes, on white, or on
+// nothing.
+func testPhoto(kind, w, h int) image.Image {
+	p := image.NewNRGBA(image.Rect(0, 0, w, h))
+	x0, y0, r := w/3, h/3, min(w, h)/5
+	for y := range h {
+		for x := range w {
+			switch {
+			case (x-x0)*(x-x0)+(y-y0)*(y-y0) < r*r:
+				p.SetNRGBA(x, y, color.NRGBA{200, uint8(80 + x%40), 30, 255})
+			case kind == 0:
+				p.SetNRGBA(x, y, color.NRGBA{uint8(255 * y / h), 250, uint8(255 * x / w), 255})
+			case kind == 1:
+				p.SetNRGBA(x, y, color.NRGBA{255, 255, 255, 255})
+			}
+		}
+	}
+	return p
+}
+
 func randomAd(t *rapid.T) Ad {
 	a := Ad{
 		Headline: randomText(t, "headline", 1, 90), CallToAction: randomText(t, "button", 1, 28),
 		Body: randomText(t, "body", 0, 140), Brand: randomText(t, "brand", 0, 30),
 		Logo: randomLogo(t), Seed: rapid.Int64().Draw(t, "seed"),
 	}
+	randomOffer(t, &a)
+	a.Photo = randomPhoto(t)
+	a.Typefaces = Typefaces{rapid.SampledFrom(Families).Draw(t, "heading"), rapid.SampledFrom(Families).Draw(t, "text")}
 	for range rapid.IntRange(0, 3).Draw(t, "colors") {
 		a.Colors = append(a.Colors, rapid.OneOf(
 			rapid.SampledFrom([]string{"#ffffff", "#000000", "#39ff14", "#ffff00", "#808080", "#777777", "red", "#ff6b00", "#fefefe"}),
@@ -157,38 +205,79 @@ func sceneFaults(a Ad, s *Scene) []string {
 // wordFaults checks that every word is drawn in order and unbroken, and that
 // every glyph is inside its box.
 func wordFaults(a Ad, s *Scene) (list []string) {
-	for role, want := range map[Role]string{RoleHeadline: a.Headline, RoleLabel: a.CallToAction, RoleBody: a.Body, RoleBrand: a.Brand} {
-		var got strings.Builder
+	for role, want := range map[Role]string{
+		RoleHeadline: a.Headline, RoleLabel: a.CallToAction, RoleBody: a.Body, RoleBrand: a.Brand,
+		RoleOffer: a.Offer.Text(), RolePrice: joinTexts(" ", a.Price.Text(), a.Price.Previous), RoleTerms: a.Terms,
+	} {
+		var got []string
 		for _, t := range s.texts {
 			if t.role != role {
 				continue
 			}
-			if role == RoleHeadline && t.size < 5 && len(a.Headline) < 60 && min(a.Width, a.Height) >= 90 {
-				list = append(list, fmt.Sprintf("headline of %.1f pixels", t.size))
-			}
-			for _, whole := range brokenWords(want, t.words) {
-				if w, err := bold().shape(whole, 0); err != nil || w.width*legibleSize < 0.5*float64(a.Width) {
-					list = append(list, fmt.Sprintf("%s: %q is broken", role, whole))
+			list = append(list, sizeFaults(a, &t)...)
+			if role != RolePrice && role != RoleOffer {
+				for _, whole := range brokenWords(want, t.words) {
+					if w, err := boldFaces().shape(whole, 0, false); err != nil || w.width*legibleSize < 0.35*float64(a.Width) {
+						list = append(list, fmt.Sprintf("%s: %q is broken", role, whole))
+					}
 				}
 			}
 			for _, w := range t.words {
-				got.WriteString(w.text)
-				ink := w.inkBounds().scale(t.size).shift(w.x, w.y)
-				if !isInside(ink, t.box, 0.01) {
-					list = append(list, fmt.Sprintf("%s: %q at %v is outside its box %v", role, w.text, ink, t.box))
-				}
-				shown := strings.ContainsFunc(w.text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
-				if shown && (ink.w() <= 0 || ink.h() <= 0) {
-					list = append(list, fmt.Sprintf("%s: %q draws nothing", role, w.text))
-				}
+				got = append(got, w.text)
+				list = append(list, inkFaults(&t, w)...)
 			}
 		}
-		if got.Len() == 0 && slices.Contains(s.Omitted, string(role)) && (role == RoleBody || role == RoleBrand) {
+		if len(got) == 0 && (slices.Contains(s.Omitted, string(role)) || want == "" || role == RoleTerms && a.Offer.Text() == "" && a.Price.Amount == "") {
 			continue
 		}
-		if got, want := got.String(), strings.Join(splitWords(want), ""); got != want {
+		wanted := splitWords(want)
+		if role == RolePrice {
+			// Rows have the previous price at different places.
+			slices.Sort(got)
+			slices.Sort(wanted)
+		}
+		if got, want := strings.Join(got, ""), strings.Join(wanted, ""); got != want {
 			list = append(list, fmt.Sprintf("%s: got %q want %q", role, got, want))
 		}
+	}
+	return append(list, termsFaults(a, s)...)
+}
+
+// termsFaults checks that an offer with terms is not shown without them.
+func termsFaults(a Ad, s *Scene) []string {
+	has := func(r Role) bool { return slices.ContainsFunc(s.texts, func(t textBox) bool { return t.role == r }) }
+	if a.Terms != "" && (has(RoleOffer) || has(RolePrice)) && !has(RoleTerms) {
+		return []string{"offer or price without its terms"}
+	}
+	return nil
+}
+
+// sizeFaults checks that a text is legible.
+func sizeFaults(a Ad, t *textBox) []string {
+	least := 0.0
+	switch {
+	case t.role == RoleHeadline && len(a.Headline) < 60 && min(a.Width, a.Height) >= 90:
+		least = 5
+	case t.role == RoleTerms:
+		least = 9
+	case t.role == RoleOffer:
+		least = 5
+	}
+	if t.size < least {
+		return []string{fmt.Sprintf("%s of %.1f pixels", t.role, t.size)}
+	}
+	return nil
+}
+
+// inkFaults checks that a word is inside the box of its text and not empty.
+func inkFaults(t *textBox, w placedWord) (list []string) {
+	ink := w.inkBounds().scale(t.size).shift(w.x, w.y)
+	if !isInside(ink, t.box, 0.01) {
+		list = append(list, fmt.Sprintf("%s: %q at %v is outside its box %v", t.role, w.text, ink, t.box))
+	}
+	shown := strings.ContainsFunc(w.text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
+	if shown && (ink.w() <= 0 || ink.h() <= 0) {
+		list = append(list, fmt.Sprintf("%s: %q draws nothing", t.role, w.text))
 	}
 	return list
 }
@@ -222,6 +311,9 @@ func boxFaults(s *Scene) (list []string) {
 	var parts []part
 	var button box
 	for _, f := range s.fills {
+		if f.role == RolePhoto {
+			continue
+		}
 		if f.role != "" {
 			parts = append(parts, part{f.role, f.box})
 		}
@@ -296,7 +388,7 @@ func fileFaults(a Ad, s *Scene) (list []string) {
 	if err != nil {
 		return []string{err.Error()}
 	}
-	for name, draw := range map[string]func(*Scene) ([]byte, error){"png": (*Scene).PNG, "svg": (*Scene).SVG} {
+	for name, draw := range map[string]func(*Scene) ([]byte, error){"png": (*Scene).PNG, "jpeg": (*Scene).JPEG, "svg": (*Scene).SVG} {
 		first, err := draw(s)
 		if err != nil {
 			return []string{err.Error()}
@@ -314,14 +406,14 @@ func fileFaults(a Ad, s *Scene) (list []string) {
 			}
 			continue
 		}
-		p, err := png.Decode(bytes.NewReader(first))
+		p, _, err := image.Decode(bytes.NewReader(first))
 		if err != nil {
 			return append(list, err.Error())
 		}
 		if got, want := p.Bounds(), image.Rect(0, 0, a.Width, a.Height); got != want {
 			list = append(list, fmt.Sprintf("png: got %v want %v", got, want))
 		}
-		if a.Width <= 970 && a.Height <= 600 && len(first) > 150<<10 {
+		if name == "png" && a.Photo == nil && a.Width <= 970 && a.Height <= 600 && len(first) > 150<<10 {
 			list = append(list, fmt.Sprintf("png has %d bytes", len(first)))
 		}
 	}
@@ -348,7 +440,7 @@ func wellFormed(svg []byte) error {
 			return fmt.Errorf("unexpected element %s", e.Name.Local)
 		}
 		for _, a := range e.Attr {
-			if a.Name.Local == "href" && !strings.HasPrefix(a.Value, "data:image/png;base64,") {
+			if a.Name.Local == "href" && !strings.HasPrefix(a.Value, "data:image/png;base64,") && !strings.HasPrefix(a.Value, "data:image/jpeg;base64,") {
 				return fmt.Errorf("reference to %s", a.Value)
 			}
 		}

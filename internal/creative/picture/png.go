@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"image"
 	"image/draw"
+	"image/jpeg"
 	"image/png"
 	"math"
 	"sync"
@@ -29,16 +30,33 @@ func (b *bufferPool) Put(e *png.EncoderBuffer) { b.pool.Put(e) }
 
 // PNG encodes the scene as a PNG file.
 func (s *Scene) PNG() ([]byte, error) {
+	var out bytes.Buffer
+	if err := encoder.Encode(&out, s.draw()); err != nil {
+		return nil, fmt.Errorf("encode png: %w", err)
+	}
+	return out.Bytes(), nil
+}
+
+// jpegQuality is where letters have no visible noise around them.
+const jpegQuality = 90
+
+// JPEG encodes the scene as a JPEG file, which is smaller with a photo.
+func (s *Scene) JPEG() ([]byte, error) {
+	var out bytes.Buffer
+	if err := jpeg.Encode(&out, s.draw(), &jpeg.Options{Quality: jpegQuality}); err != nil {
+		return nil, fmt.Errorf("encode jpeg: %w", err)
+	}
+	return out.Bytes(), nil
+}
+
+// draw returns the pixels of the scene.
+func (s *Scene) draw() *image.RGBA {
 	c := newCanvas(s.Width, s.Height)
 	c.drawBackground(s)
 	for _, t := range s.texts {
 		c.drawText(t)
 	}
-	var out bytes.Buffer
-	if err := encoder.Encode(&out, c.picture); err != nil {
-		return nil, fmt.Errorf("encode png: %w", err)
-	}
-	return out.Bytes(), nil
+	return c.picture
 }
 
 type canvas struct {
@@ -75,6 +93,14 @@ func (c *canvas) drawFill(f fill) {
 	if at.Empty() {
 		return
 	}
+	if f.veil != nil {
+		c.drawVeil(f, at)
+		return
+	}
+	if f.photo != nil {
+		c.drawPhoto(f, at)
+		return
+	}
 	if f.path.isPixelRectangle() {
 		draw.Draw(c.picture, at, image.NewUniform(f.from.rgba()), image.Point{}, draw.Src)
 		return
@@ -82,6 +108,20 @@ func (c *canvas) drawFill(f fill) {
 	c.rasterizer.Reset(at.Dx(), at.Dy())
 	addPath(&c.rasterizer, f.path, 1, -float64(at.Min.X), -float64(at.Min.Y))
 	c.rasterizer.Draw(c.picture, at, image.NewUniform(f.from.rgba()), image.Point{})
+}
+
+// drawPhoto draws a photo inside a shape.
+func (c *canvas) drawPhoto(f fill, at image.Rectangle) {
+	b := f.photo.box
+	pixels := f.photo.scaledTo(int(b.w()), int(b.h()))
+	from := at.Min.Sub(image.Pt(int(b.x0), int(b.y0)))
+	if f.path.isPixelRectangle() {
+		draw.Draw(c.picture, at, pixels, from, draw.Over)
+		return
+	}
+	c.rasterizer.Reset(at.Dx(), at.Dy())
+	addPath(&c.rasterizer, f.path, 1, -float64(at.Min.X), -float64(at.Min.Y))
+	c.rasterizer.Draw(c.picture, at, pixels, from)
 }
 
 // pixelBounds returns the pixels of the picture that a box touches.
@@ -115,6 +155,9 @@ func (c *canvas) drawText(t textBox) {
 		for _, g := range w.glyphs {
 			addPath(&c.rasterizer, g.outline, t.size, w.x+g.x*t.size-float64(at.Min.X), w.y+g.y*t.size-float64(at.Min.Y))
 		}
+	}
+	if t.strike != nil {
+		addPath(&c.rasterizer, rectangle(*t.strike), 1, -float64(at.Min.X), -float64(at.Min.Y))
 	}
 	c.rasterizer.Draw(c.picture, at, image.NewUniform(t.ink.rgba()), image.Point{})
 }

@@ -82,7 +82,7 @@ func TestSeeds(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
 	var last string
-	for seed := range int64(2 * len(layouts)) {
+	for seed := range int64(2 * len(typeLayouts)) {
 		a := shoesAd
 		a.Seed = seed
 		s := draw300x250(t, a)
@@ -92,8 +92,8 @@ func TestSeeds(t *testing.T) {
 		last = s.Layout
 		seen[last] = true
 	}
-	if len(seen) != len(layouts) {
-		t.Errorf("got %d layouts want %d", len(seen), len(layouts))
+	if len(seen) != len(typeLayouts) {
+		t.Errorf("got %d layouts want %d", len(seen), len(typeLayouts))
 	}
 }
 
@@ -132,7 +132,7 @@ func TestOmitted(t *testing.T) {
 func TestHierarchy(t *testing.T) {
 	t.Parallel()
 	for _, size := range commonSizes {
-		for seed := range int64(len(layouts)) {
+		for seed := range int64(len(typeLayouts)) {
 			s, err := Draw(withSize(coffeeAd, size[0], size[1], seed))
 			if err != nil {
 				t.Fatal(err)
@@ -148,6 +148,9 @@ func TestHierarchy(t *testing.T) {
 	}
 }
 
+// boldFaces returns Inter in bold.
+func boldFaces() *faces { return &faces{[]*typeface{plain().heading()}} }
+
 func TestLines(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -162,7 +165,7 @@ func TestLines(t *testing.T) {
 		{"Vraiment ? Oui !", 6, true, []string{"Vraiment\u00a0?", "Oui\u00a0!"}},
 		{"short", 20, true, []string{"short"}},
 	} {
-		s, err := measureText(bold(), test.text, 0, 1.2)
+		s, err := measureText(boldFaces(), test.text, textSetting{lead: 1.2})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -184,7 +187,7 @@ func TestLines(t *testing.T) {
 func TestKerning(t *testing.T) {
 	t.Parallel()
 	width := func(s string) float64 {
-		w, err := bold().shape(s, 0)
+		w, err := boldFaces().shape(s, 0, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -241,7 +244,7 @@ func TestLogoContrast(t *testing.T) {
 		a := shoesAd
 		a.Colors = []string{c.String()}
 		a.Logo = ringLogo(color.NRGBA{c.r, c.g, c.b, 255})
-		for a.Seed = range int64(2 * len(layouts)) {
+		for a.Seed = range int64(2 * len(typeLayouts)) {
 			s := draw300x250(t, a)
 			canvas := newCanvas(s.Width, s.Height)
 			logo := s.logo

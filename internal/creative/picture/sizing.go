@@ -12,7 +12,12 @@ type sizing struct {
 	// smallest size of other text.
 	headMax, headMin, textMin float64
 	// labelMin is the smallest size of a label with a very long word.
-	labelMin             float64
+	labelMin float64
+	// bodyMin is the smallest size of the body, which is dropped if it does not
+	// fit.
+	bodyMin float64
+	// termsSize is the size of small print.
+	termsSize            float64
 	headLines, bodyLines int
 	// smallTextFactor enlarges small text in pictures of little height.
 	smallTextFactor float64
@@ -56,13 +61,16 @@ func newScale(w, h float64) sizing {
 	// usually shown smaller, on a phone 400 points wide.
 	c.textMin = max(10.5, short*0.027)
 	c.labelMin = c.textMin
+	c.bodyMin = max(12, short*0.029)
+	// Choice: small print has 9 pixels or more.
+	c.termsSize = max(9, short*0.021)
 	c.headMin = c.textMin * 1.15
 	c.headMax = max(c.headMax, c.headMin)
 	return c
 }
 
 // textSizes are the sizes of all parts around a headline of size head.
-type textSizes struct{ head, body, label, brand, gap float64 }
+type textSizes struct{ head, body, label, brand, price, gap float64 }
 
 func (c sizing) textSizes(head float64) textSizes {
 	// A size grows with the headline between a comfortable and a largest size.
@@ -73,9 +81,10 @@ func (c sizing) textSizes(head float64) textSizes {
 	}
 	s := textSizes{
 		head:  head,
-		body:  follow(0.38, 0.037, 0.047),
+		body:  max(c.bodyMin, follow(0.38, 0.037, 0.047)),
 		label: follow(0.36, 0.036, 0.041),
 		brand: follow(0.36, 0.032, 0.038),
+		price: max(c.textMin*1.5, min(head*1.2, c.unit*0.13)),
 		gap:   min(max(head*0.75, c.unit*0.045), c.unit*0.07),
 	}
 	if f := head / c.headMinLongWord(); f < 1 {

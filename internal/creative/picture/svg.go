@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/xml"
 	"fmt"
+	"image/jpeg"
 	"image/png"
 	"strconv"
 )
@@ -23,7 +24,9 @@ func (s *Scene) SVG() ([]byte, error) {
 		fmt.Fprintf(&out, "</%s>\n", e.name)
 	}
 	for i, f := range s.fills {
-		writeFill(&out, i, f)
+		if err := writeFill(&out, i, f); err != nil {
+			return nil, err
+		}
 	}
 	if err := s.writeLogo(&out); err != nil {
 		return nil, err
@@ -36,14 +39,25 @@ func (s *Scene) SVG() ([]byte, error) {
 			}
 		}
 		out.WriteString("\"/>\n")
+		if t.strike == nil {
+			continue
+		}
+		fmt.Fprintf(&out, `<path fill="%s" d="`, t.ink)
+		writePath(&out, rectangle(*t.strike), 1, 0, 0)
+		out.WriteString("\"/>\n")
 	}
 	out.WriteString("</svg>\n")
 	return out.Bytes(), nil
 }
 
-func writeFill(out *bytes.Buffer, i int, f fill) {
+func writeFill(out *bytes.Buffer, i int, f fill) error {
+	if f.photo != nil {
+		return writePhoto(out, i, f)
+	}
 	color, clip := f.from.String(), ""
-	if f.from != f.to {
+	if f.veil != nil {
+		color = writeVeil(out, i, f)
+	} else if f.from != f.to {
 		b := f.path.bounds()
 		// The same line as in PNG: from corner to corner.
 		fmt.Fprintf(out, `<linearGradient id="g%d" gradientUnits="userSpaceOnUse" x1="%s" y1="%s" x2="%s" y2="%s"><stop stop-color="%s"/><stop offset="1" stop-color="%s"/></linearGradient>`+"\n",
@@ -59,6 +73,34 @@ func writeFill(out *bytes.Buffer, i int, f fill) {
 	fmt.Fprintf(out, `<path fill="%s"%s d="`, color, clip)
 	writePath(out, f.path, 1, 0, 0)
 	out.WriteString("\"/>\n")
+	return nil
+}
+
+// writePhoto embeds a photo in its size: as JPEG, or as PNG if parts of it are
+// transparent.
+func writePhoto(out *bytes.Buffer, i int, f fill) error {
+	b := f.photo.box
+	pixels := f.photo.scaledTo(int(b.w()), int(b.h()))
+	var data bytes.Buffer
+	kind, err := "jpeg", error(nil)
+	if f.photo.photo.cutOut {
+		kind, err = "png", png.Encode(&data, pixels)
+	} else {
+		err = jpeg.Encode(&data, pixels, &jpeg.Options{Quality: jpegQuality})
+	}
+	if err != nil {
+		return fmt.Errorf("encode photo: %w", err)
+	}
+	clip := ""
+	if !f.path.isPixelRectangle() {
+		fmt.Fprintf(out, `<clipPath id="c%d"><path d="`, i)
+		writePath(out, f.path, 1, 0, 0)
+		out.WriteString("\"/></clipPath>\n")
+		clip = fmt.Sprintf(` clip-path="url(#c%d)"`, i)
+	}
+	fmt.Fprintf(out, `<image x="%s" y="%s" width="%s" height="%s"%s preserveAspectRatio="none" href="data:image/%s;base64,%s"/>`+"\n",
+		formatCoordinate(b.x0), formatCoordinate(b.y0), formatCoordinate(b.w()), formatCoordinate(b.h()), clip, kind, base64.StdEncoding.EncodeToString(data.Bytes()))
+	return nil
 }
 
 // writeLogo embeds the logo at twice its size, for high-resolution screens.

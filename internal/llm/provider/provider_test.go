@@ -46,7 +46,7 @@ func newTenant(t *testing.T) *tenant {
 		t.Fatal(err)
 	}
 	return &tenant{w, providers, creative.New(creative.Deps{
-		Store: w.DB.Creatives(), Providers: providers, Painter: provider.NewPainter(), Assets: w.Assets, Records: w.DB.CreativeReferences(), Now: w.Clock.Now, Random: rand.Reader,
+		Store: w.DB.Creatives(), Kits: w.DB.BrandKits(), Providers: providers, Painter: provider.NewPainter(), Assets: w.Assets, Records: w.DB.CreativeReferences(), Now: w.Clock.Now, Random: rand.Reader,
 	})}
 }
 
