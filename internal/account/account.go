@@ -150,6 +150,9 @@ func (p Permission) String() string {
 var operations = map[string]Permission{
 	"getApi": {Viewer, "", Read},
 	"getMe":  {Viewer, "", Read},
+	// Choice: a search needs no scope of its own. It finds only what the caller
+	// may list.
+	"search": {Viewer, "", Read},
 
 	"listCampaigns":     {Viewer, "campaigns", Read},
 	"getCampaign":       {Viewer, "campaigns", Read},

@@ -25,6 +25,7 @@ import (
 	"fanfare/internal/ratelimit"
 	"fanfare/internal/rates"
 	"fanfare/internal/record"
+	"fanfare/internal/search"
 )
 
 // Events reads the events of a workspace.
@@ -52,6 +53,7 @@ type Deps struct {
 	Analytics *analytics.Service
 	Ingest    *ingest.Service
 	Rates     *rates.Service
+	Search    *search.Service
 
 	Connections *connection.Service
 	Events      Events

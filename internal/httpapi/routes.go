@@ -71,6 +71,7 @@ func (a *API) serviceRoutes() []route {
 	return []route{
 		{method: http.MethodGet, pattern: "/v1", operation: "getApi", handle: a.getAPI},
 		{method: http.MethodGet, pattern: "/v1/me", operation: "getMe", handle: a.getMe, keyed: true},
+		{method: http.MethodGet, pattern: "/v1/search", operation: "search", handle: a.search, compress: true},
 		{method: http.MethodGet, pattern: "/v1/events", operation: "listEvents", handle: a.listEvents, compress: true},
 		{method: http.MethodGet, pattern: "/v1/events/{id}", operation: "getEvent", handle: a.getEvent},
 	}

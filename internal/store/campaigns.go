@@ -74,7 +74,10 @@ func (s *Campaigns) Save(ctx context.Context, c *campaign.Campaign, save record.
 	if err != nil {
 		return record.Doc{}, err
 	}
-	w := recordWrite{table: campaignTable, row: r, common: &c.Common, before: campaignRefs(&before), now: campaignRefs(c), save: save}
+	w := recordWrite{
+		table: campaignTable, row: r, common: &c.Common, save: save,
+		before: campaignRefs(&before), now: campaignRefs(c), had: campaignWords(&before), words: campaignWords(c),
+	}
 	if save.Enable != nil {
 		w.also = func(tx Tx) error { return s.db.request(tx, c.WorkspaceID, c.ID, *save.Enable, c.ExternalRefs) }
 	}

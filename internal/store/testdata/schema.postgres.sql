@@ -411,6 +411,14 @@ CREATE TABLE variant (
   PRIMARY KEY (workspace_id, id)
 );
 CREATE INDEX variant_creative ON variant USING btree (workspace_id, creative_id, "position", id);
+CREATE TABLE word (
+  workspace_id text COLLATE "C" NOT NULL,
+  kind text COLLATE "C" NOT NULL,
+  word text COLLATE "C" NOT NULL,
+  record_id text COLLATE "C" NOT NULL,
+  PRIMARY KEY (workspace_id, kind, word, record_id)
+);
+CREATE INDEX word_record ON word USING btree (workspace_id, kind, record_id, word);
 CREATE TABLE worker_lock (
   name text NOT NULL,
   holder text NOT NULL,

@@ -371,6 +371,14 @@ CREATE TABLE variant (
   PRIMARY KEY (workspace_id, id)
 );
 CREATE INDEX variant_creative ON variant (workspace_id, creative_id, position, id);
+CREATE TABLE word (
+  workspace_id TEXT NOT NULL,
+  kind         TEXT NOT NULL,
+  word         TEXT NOT NULL,
+  record_id    TEXT NOT NULL,
+  PRIMARY KEY (workspace_id, kind, word, record_id)
+) WITHOUT ROWID;
+CREATE INDEX word_record ON word (workspace_id, kind, record_id, word);
 CREATE TABLE worker_lock (
   name    TEXT PRIMARY KEY,
   holder  TEXT NOT NULL,
