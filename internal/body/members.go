@@ -362,7 +362,7 @@ func (f *Reader) CheckLanguage(path, s string) bool {
 // Limits of members that all kinds of records have, as in the contract.
 const (
 	MaxURL       = 2048
-	maxTags      = 20
+	MaxTags      = 20
 	MaxTag       = 50
 	maxMetaKeys  = 50
 	maxMetaKey   = 40
@@ -371,7 +371,7 @@ const (
 
 // Tags reads an array of short labels and converts them to lower case.
 func (f *Reader) Tags() []string {
-	return f.List("tags", maxTags, func(path, item string) (string, bool) {
+	return f.List("tags", MaxTags, func(path, item string) (string, bool) {
 		return strings.ToLower(item), f.CheckText(path, item, 1, MaxTag)
 	})
 }

@@ -25,6 +25,7 @@ import (
 	"fanfare/internal/ratelimit"
 	"fanfare/internal/rates"
 	"fanfare/internal/record"
+	"fanfare/internal/report"
 	"fanfare/internal/search"
 )
 
@@ -54,6 +55,7 @@ type Deps struct {
 	Ingest    *ingest.Service
 	Rates     *rates.Service
 	Search    *search.Service
+	Reports   *report.Service
 
 	Connections *connection.Service
 	Events      Events

@@ -63,7 +63,7 @@ const (
 // table returns every operation under /v1, the same as in the contract.
 func (a *API) table() []route {
 	return slices.Concat(a.campaignRoutes(), a.creativeRoutes(), a.variantRoutes(), a.assetRoutes(), a.audienceRoutes(), a.analyticsRoutes(), a.ingestRoutes(), a.importRoutes(),
-		a.rateRoutes(), a.connectionRoutes(), a.syncRoutes(), a.serviceRoutes())
+		a.rateRoutes(), a.connectionRoutes(), a.syncRoutes(), a.reportRoutes(), a.annotationRoutes(), a.serviceRoutes())
 }
 
 // serviceRoutes returns the operations on the API, the caller and events.

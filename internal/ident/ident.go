@@ -30,6 +30,9 @@ const (
 	Import     = "imp"
 	Sync       = "syn"
 	Facts      = "fct"
+	SavedView  = "viw"
+	Dashboard  = "dsh"
+	Annotation = "ann"
 )
 
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz"

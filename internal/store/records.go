@@ -44,15 +44,19 @@ func (db *DB) changeLog(cause record.Cause, at clock.Instant, id ident.ID, d rec
 	t := changeLog{cause: cause, at: at, id: id, answer: d}
 	ids := db.eventIDs(len(events))
 	for i, ev := range events {
-		row, err := db.outbox(ids[i], cause, at, id, d, ev)
-		if err != nil {
-			return t, err
-		}
 		entry, err := db.audit(cause, at, ev.Type, id, d.Version)
 		if err != nil {
 			return t, err
 		}
-		t.events, t.audits = append(t.events, row), append(t.audits, entry)
+		t.audits = append(t.audits, entry)
+		if ev.AuditOnly {
+			continue
+		}
+		row, err := db.outbox(ids[i], cause, at, id, d, ev)
+		if err != nil {
+			return t, err
+		}
+		t.events = append(t.events, row)
 	}
 	return t, nil
 }
@@ -63,7 +67,9 @@ func (db *DB) writeChangeLog(tx Tx, t *changeLog) error {
 		if err := t.events[i].insert(tx); err != nil {
 			return err
 		}
-		if err := db.appendAudit(tx, t.audits[i]); err != nil {
+	}
+	for _, entry := range t.audits {
+		if err := db.appendAudit(tx, entry); err != nil {
 			return err
 		}
 	}

@@ -75,6 +75,8 @@ func Records(t *testing.T, open func(t *testing.T) store.Engine) {
 		{"plan and drop", recordsJobs},
 		{"prune", recordsPrune},
 		{"jobs of saves", recordsSavedJobs},
+		{"private and shared records", recordsReports},
+		{"notes and moments", recordsAnnotations},
 		{"words follow", recordsSearch},
 		{"a word of many", recordsSearchMany},
 		{"words are added", recordsIndexWords},
