@@ -105,6 +105,11 @@ func (f *Reader) OneOf(name string, p Presence, allowed []int64) *int64 {
 
 // Number reads a number that must not be negative.
 func (f *Reader) Number(name string, p Presence) *float64 {
+	return f.Between(name, p, 0, math.Inf(1))
+}
+
+// Between reads a number within limits.
+func (f *Reader) Between(name string, p Presence, least, most float64) *float64 {
 	v := f.Typed(name, p, func(v *Value) bool { return v.Kind == KindNumber }, "a number")
 	if v == nil {
 		return nil
@@ -113,8 +118,10 @@ func (f *Reader) Number(name string, p Presence) *float64 {
 	switch {
 	case err != nil:
 		f.Bad(f.At(name), "too_large", "is too large.", nil)
-	case n < 0:
-		f.Bad(f.At(name), "too_small", "must be at least 0.", fault.Meta{"minimum": 0})
+	case n < least:
+		f.Bad(f.At(name), "too_small", fmt.Sprintf("must be at least %v.", least), fault.Meta{"minimum": least})
+	case n > most:
+		f.Bad(f.At(name), "too_large", fmt.Sprintf("must be at most %v.", most), fault.Meta{"maximum": most})
 	default:
 		return &n
 	}

@@ -304,15 +304,13 @@ func (ch *change) read(o *body.Reader) {
 		if ch.currency = b.Currency("currency", body.Nullable); ch.currency != nil {
 			currency = *ch.currency
 		}
-		if v := b.Object.Get("amount"); v != nil && v.Kind != body.KindNull && ch.currency == nil {
+		if sent(b, "amount") && !sent(b, "currency") {
 			b.Bad(b.At("currency"), "required", "is required beside amount, so that no campaign in another currency is changed.", nil)
 		}
 		ch.amount = b.Amount("amount", body.Nullable, currency)
-		if ch.percent = b.Number("percent", body.Nullable); ch.percent != nil && (*ch.percent < MinPercent || *ch.percent > MaxPercent) {
-			b.Bad(b.At("percent"), "out_of_range", fmt.Sprintf("must be from %d to %d.", MinPercent, MaxPercent), fault.Meta{"minimum": MinPercent, "maximum": MaxPercent})
-		}
+		ch.percent = b.Between("percent", body.Nullable, MinPercent, MaxPercent)
 		b.Done()
-		if (ch.amount == nil) == (ch.percent == nil) {
+		if sent(b, "amount") == sent(b, "percent") {
 			b.Bad(b.At("amount"), "invalid_value", "or percent is needed, and not both.", nil)
 		}
 	}
@@ -332,6 +330,12 @@ func (ch *change) read(o *body.Reader) {
 	if len(o.Object.Members) == 0 {
 		o.Bad("change", "required", "needs a budget, a schedule, add_tags or remove_tags.", nil)
 	}
+}
+
+// sent reports whether a member is there and not null.
+func sent(f *body.Reader, name string) bool {
+	v := f.Object.Get(name)
+	return v != nil && v.Kind != body.KindNull
 }
 
 func readTags(o *body.Reader, name string) []string {

@@ -61,12 +61,12 @@ func TestBulk(t *testing.T) {
 	act(c, gone, "archive").OK()
 	ids := fmt.Sprintf(`"ids":[%q,%q,%q,%q,"cmp_none"]`, plain, euro, none, gone)
 	for _, tt := range []struct{ change, want string }{
-		{`"budget":{"percent":10}`, "changed, changed, failed validation_failed budget:required, failed archived, failed not_found"},
-		{`"budget":{"amount":"50","currency":"USD"}`, "changed, failed validation_failed budget:currency_mismatch, failed validation_failed budget:required, failed archived, failed not_found"},
-		{`"budget":{"amount":"50","currency":"USD"}`, "unchanged, failed validation_failed budget:currency_mismatch, failed validation_failed budget:required, failed archived, failed not_found"},
-		{`"add_tags":["C","a"],"remove_tags":["b"]`, "changed, changed, changed, failed archived, failed not_found"},
+		{`"budget":{"percent":10}`, "changed, changed, failed validation_failed budget:required, failed archived :archived, failed not_found"},
+		{`"budget":{"amount":"50","currency":"USD"}`, "changed, failed validation_failed budget:currency_mismatch, failed validation_failed budget:required, failed archived :archived, failed not_found"},
+		{`"budget":{"amount":"50","currency":"USD"}`, "unchanged, failed validation_failed budget:currency_mismatch, failed validation_failed budget:required, failed archived :archived, failed not_found"},
+		{`"add_tags":["C","a"],"remove_tags":["b"]`, "changed, changed, changed, failed archived :archived, failed not_found"},
 		{`"schedule":{"start_at":"2026-12-01T00:00:00Z","end_at":"2026-11-30T00:00:00Z"}`, "failed validation_failed schedule.end_at:invalid_value, failed validation_failed schedule.end_at:invalid_value, failed validation_failed schedule.end_at:invalid_value, failed validation_failed schedule.end_at:invalid_value, failed not_found"},
-		{`"schedule":{"end_at":"2026-12-31T00:00:00Z"}`, "changed, changed, changed, failed archived, failed not_found"},
+		{`"schedule":{"end_at":"2026-12-31T00:00:00Z"}`, "changed, changed, changed, failed archived :archived, failed not_found"},
 	} {
 		before := read(c, plain)["version"]
 		dry := bulkOK(c, `{`+ids+`,"change":{`+tt.change+`},"validate_only":true}`)
@@ -175,7 +175,7 @@ func TestBulkRefuses(t *testing.T) {
 		`{"ids":["cmp_1"],"filter":{},"change":{"add_tags":["a"]}}`:                                              "filter:incompatible_fields",
 		`{"ids":["cmp_1"],"after":"cmp_0","change":{"add_tags":["a"]}}`:                                          "after:incompatible_fields",
 		`{"ids":["cmp_1"],"change":{"add_tags":["a"],"remove_tags":["A"]}}`:                                      "change.add_tags[0]:duplicate_item",
-		`{"ids":["cmp_1"],"change":{"budget":{"percent":-100}}}`:                                                 "change.budget.percent:out_of_range",
+		`{"ids":["cmp_1"],"change":{"budget":{"percent":-100}}}`:                                                 "change.budget.percent:too_small",
 		`{"ids":["cmp_1"],"change":{"budget":{"amount":"1"}}}`:                                                   "change.budget.currency:required",
 		`{"ids":["cmp_1"],"change":{"budget":{"amount":"1","currency":"USD","percent":1}}}`:                      "change.budget.amount:invalid_value",
 		`{"filter":{"status":["running"],"owner":"x"},"change":{"schedule":{"end_at":"soon","timezone":"UTC"}}}`: "change.schedule.end_at:invalid_format change.schedule.timezone:unknown_field filter.owner:unknown_field filter.status[0]:invalid_value",
