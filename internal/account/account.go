@@ -150,11 +150,15 @@ func (p Permission) String() string {
 var operations = map[string]Permission{
 	"getApi": {Viewer, "", Read},
 	"getMe":  {Viewer, "", Read},
+	// Choice: a search needs no scope of its own. It finds only what the caller
+	// may list.
+	"search": {Viewer, "", Read},
 
 	"listCampaigns":     {Viewer, "campaigns", Read},
 	"getCampaign":       {Viewer, "campaigns", Read},
 	"createCampaign":    {Editor, "campaigns", Write},
 	"updateCampaign":    {Editor, "campaigns", Write},
+	"bulkEditCampaigns": {Editor, "campaigns", Write},
 	"archiveCampaign":   {Editor, "campaigns", Write},
 	"launchCampaign":    {Editor, "campaigns", Write},
 	"pauseCampaign":     {Editor, "campaigns", Write},
@@ -203,6 +207,26 @@ var operations = map[string]Permission{
 	"getAnalyticsAudiences": {Viewer, "analytics", Read},
 	"getAnalyticsSchema":    {Viewer, "analytics", Read},
 	"queryAnalytics":        {Viewer, "analytics", Read},
+
+	// Choice: views and dashboards belong to the scope group of analytics, because
+	// most of them show metrics. Every role may keep private ones; report.Caller
+	// restricts sharing.
+	"listSavedViews":   {Viewer, "analytics", Read},
+	"getSavedView":     {Viewer, "analytics", Read},
+	"createSavedView":  {Viewer, "analytics", Write},
+	"updateSavedView":  {Viewer, "analytics", Write},
+	"archiveSavedView": {Viewer, "analytics", Write},
+	"listDashboards":   {Viewer, "analytics", Read},
+	"getDashboard":     {Viewer, "analytics", Read},
+	"createDashboard":  {Viewer, "analytics", Write},
+	"updateDashboard":  {Viewer, "analytics", Write},
+	"archiveDashboard": {Viewer, "analytics", Write},
+
+	"listAnnotations":   {Viewer, "analytics", Read},
+	"getAnnotation":     {Viewer, "analytics", Read},
+	"createAnnotation":  {Editor, "analytics", Write},
+	"updateAnnotation":  {Editor, "analytics", Write},
+	"archiveAnnotation": {Editor, "analytics", Write},
 
 	// Choice: ingesting own data belongs to the scope group of analytics,
 	// because analytics reports on this data. Rates change every report, so

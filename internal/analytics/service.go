@@ -66,6 +66,18 @@ func (s *Service) Query(ctx context.Context, w Workspace, sent *body.Value) (*An
 	return s.run(ctx, w, q)
 }
 
+// CheckQuery checks the query of a body without running it.
+func (s *Service) CheckQuery(w Workspace, sent *body.Value) error {
+	q, err := parseQuery(sent, w, s.Now())
+	if err != nil {
+		return err
+	}
+	if _, problems := Resolve(q, w, s.Now()); len(problems) > 0 {
+		return invalidQuery(problems)
+	}
+	return nil
+}
+
 // run is Query for a query that was read.
 func (s *Service) run(ctx context.Context, w Workspace, q *Query) (*Answer, error) {
 	started := s.Now()

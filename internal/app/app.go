@@ -250,7 +250,7 @@ func (a *App) build(ctx context.Context) error {
 		return err
 	}
 	a.API = httpapi.New(httpapi.Deps{
-		Campaigns: a.Campaigns, Creatives: a.Creatives, Assets: a.Assets, Audiences: a.Audiences, Analytics: a.Analytics, Ingest: a.Ingest, Rates: a.Rates,
+		Campaigns: a.Campaigns, Creatives: a.Creatives, Assets: a.Assets, Audiences: a.Audiences, Analytics: a.Analytics, Ingest: a.Ingest, Rates: a.Rates, Search: a.buildSearch(documents), Reports: a.buildReports(),
 		Connections: a.Connections, Events: a.DB.Events(), Answers: a.DB, Accounts: a.Accounts, Keys: a.Keys,
 		Quota: a.quota, QuotaEvents: a.DB, Limits: c.Limits, Cursors: a.Keyring.Sealer, Ready: a.DB.Ready, FactsFault: a.FactsFile.Problem, ChangesLost: a.storeFile.ChangesLost, Refusal: a.storeFile.Refusal,
 		Contract: api.YAML, Docs: documents, Build: c.Build, PublicURL: c.PublicURL, HSTS: c.HSTS, KeepExposedKeys: c.KeepExposedKeys,

@@ -7,8 +7,6 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"fanfare/internal/body"
 	"fanfare/internal/fault"
 )
@@ -43,46 +41,5 @@ func reencode(text []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return appendValue(nil, &v), nil
-}
-
-func appendValue(b []byte, v *body.Value) []byte {
-	quote := func(s string) {
-		var err error
-		if b, err = jsontext.AppendQuote(b, s); err != nil {
-			panic(err)
-		}
-	}
-	switch v.Kind {
-	case body.KindString:
-		quote(v.Text)
-	case body.KindNumber:
-		b = append(b, v.Text...)
-	case body.KindArray:
-		b = append(b, '[')
-		for i := range v.Items {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			b = appendValue(b, &v.Items[i])
-		}
-		b = append(b, ']')
-	case body.KindObject:
-		b = append(b, '{')
-		for i, m := range v.Members {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			quote(m.Name)
-			b = appendValue(append(b, ':'), &m.Value)
-		}
-		b = append(b, '}')
-	case 't':
-		b = append(b, "true"...)
-	case 'f':
-		b = append(b, "false"...)
-	default:
-		b = append(b, "null"...)
-	}
-	return b
+	return v.JSON(), nil
 }

@@ -60,6 +60,52 @@ func (v *Value) Get(name string) *Value {
 	return nil
 }
 
+// JSON returns the value as JSON, with the members in their order and the numbers
+// as they were sent.
+func (v *Value) JSON() jsontext.Value { return v.append(nil) }
+
+func (v *Value) append(b []byte) []byte {
+	switch v.Kind {
+	case KindString:
+		return appendQuoted(b, v.Text)
+	case KindNumber:
+		return append(b, v.Text...)
+	case KindArray:
+		b = append(b, '[')
+		for i := range v.Items {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = v.Items[i].append(b)
+		}
+		return append(b, ']')
+	case KindObject:
+		b = append(b, '{')
+		for i := range v.Members {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = append(appendQuoted(b, v.Members[i].Name), ':')
+			b = v.Members[i].Value.append(b)
+		}
+		return append(b, '}')
+	case jsontext.KindTrue:
+		return append(b, "true"...)
+	case jsontext.KindFalse:
+		return append(b, "false"...)
+	}
+	return append(b, "null"...)
+}
+
+// appendQuoted appends a text that was parsed, which is always valid.
+func appendQuoted(b []byte, text string) []byte {
+	b, err := jsontext.AppendQuote(b, text)
+	if err != nil {
+		panic("body: " + err.Error())
+	}
+	return b
+}
+
 // Equal reports whether two values are the same JSON, regardless of the order
 // of members.
 func (v *Value) Equal(w *Value) bool {

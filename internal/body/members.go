@@ -105,6 +105,11 @@ func (f *Reader) OneOf(name string, p Presence, allowed []int64) *int64 {
 
 // Number reads a number that must not be negative.
 func (f *Reader) Number(name string, p Presence) *float64 {
+	return f.Between(name, p, 0, math.Inf(1))
+}
+
+// Between reads a number within limits.
+func (f *Reader) Between(name string, p Presence, least, most float64) *float64 {
 	v := f.Typed(name, p, func(v *Value) bool { return v.Kind == KindNumber }, "a number")
 	if v == nil {
 		return nil
@@ -113,8 +118,10 @@ func (f *Reader) Number(name string, p Presence) *float64 {
 	switch {
 	case err != nil:
 		f.Bad(f.At(name), "too_large", "is too large.", nil)
-	case n < 0:
-		f.Bad(f.At(name), "too_small", "must be at least 0.", fault.Meta{"minimum": 0})
+	case n < least:
+		f.Bad(f.At(name), "too_small", fmt.Sprintf("must be at least %v.", least), fault.Meta{"minimum": least})
+	case n > most:
+		f.Bad(f.At(name), "too_large", fmt.Sprintf("must be at most %v.", most), fault.Meta{"maximum": most})
 	default:
 		return &n
 	}
@@ -362,7 +369,7 @@ func (f *Reader) CheckLanguage(path, s string) bool {
 // Limits of members that all kinds of records have, as in the contract.
 const (
 	MaxURL       = 2048
-	maxTags      = 20
+	MaxTags      = 20
 	MaxTag       = 50
 	maxMetaKeys  = 50
 	maxMetaKey   = 40
@@ -371,7 +378,7 @@ const (
 
 // Tags reads an array of short labels and converts them to lower case.
 func (f *Reader) Tags() []string {
-	return f.List("tags", maxTags, func(path, item string) (string, bool) {
+	return f.List("tags", MaxTags, func(path, item string) (string, bool) {
 		return strings.ToLower(item), f.CheckText(path, item, 1, MaxTag)
 	})
 }

@@ -85,39 +85,44 @@ func (s *Service) List(ctx context.Context, workspace ident.ID, q page.Query) (p
 // without an event.
 func (s *Service) Update(ctx context.Context, cause record.Cause, id ident.ID, match record.Match, patch *body.Value, d Defaults) (record.Doc, error) {
 	return s.change(ctx, cause, id, match, func(c *Campaign, now clock.Instant) ([]record.Event, error) {
-		merged, err := body.Merge(c.Stored().JSON, *patch, readOnly)
-		if err != nil {
-			return nil, err
-		}
-		spec, err := s.parseSpec(ctx, cause.Workspace, merged, d, &c.Spec)
-		if err != nil {
-			return nil, err
-		}
-		if c.Status == StatusArchived {
-			return nil, c.invalidState(Update, notArchived...)
-		}
-		if err := c.checkImmutable(&spec, now); err != nil {
-			return nil, err
-		}
-		old := record.Diff(&c.Spec, &spec)
-		if len(old) == 0 {
-			return nil, nil
-		}
-		was := c.Budget
-		c.Spec = spec
-		if old["budget"] != nil || old["schedule"] != nil {
-			if err := s.refreshSpend(ctx, c, now); err != nil {
-				return nil, err
-			}
-			if err := c.checkBudgetCoversSpend(was); err != nil {
-				return nil, err
-			}
-			if c.reopen(now) {
-				old["status"] = StatusCompleted
-			}
-		}
-		return []record.Event{{Type: "campaign.updated", Previous: old}}, nil
+		return s.applyPatch(ctx, c, now, patch, d)
 	})
+}
+
+// applyPatch applies a merge patch to a campaign that was loaded.
+func (s *Service) applyPatch(ctx context.Context, c *Campaign, now clock.Instant, patch *body.Value, d Defaults) ([]record.Event, error) {
+	merged, err := body.Merge(c.Stored().JSON, *patch, readOnly)
+	if err != nil {
+		return nil, err
+	}
+	spec, err := s.parseSpec(ctx, c.WorkspaceID, merged, d, &c.Spec)
+	if err != nil {
+		return nil, err
+	}
+	if c.Status == StatusArchived {
+		return nil, c.invalidState(Update, notArchived...)
+	}
+	if err := c.checkImmutable(&spec, now); err != nil {
+		return nil, err
+	}
+	old := record.Diff(&c.Spec, &spec)
+	if len(old) == 0 {
+		return nil, nil
+	}
+	was := c.Budget
+	c.Spec = spec
+	if old["budget"] != nil || old["schedule"] != nil {
+		if err := s.refreshSpend(ctx, c, now); err != nil {
+			return nil, err
+		}
+		if err := c.checkBudgetCoversSpend(was); err != nil {
+			return nil, err
+		}
+		if c.reopen(now) {
+			old["status"] = StatusCompleted
+		}
+	}
+	return []record.Event{{Type: "campaign.updated", Previous: old}}, nil
 }
 
 // Transition launches, pauses or resumes the campaign.
@@ -296,24 +301,40 @@ func (s *Service) change(ctx context.Context, cause record.Cause, id ident.ID, m
 // running, or a caller stops it again, save also stores the requested state of
 // its platform campaigns and schedules its push for now.
 func (s *Service) save(ctx context.Context, cause record.Cause, c, before *Campaign, now clock.Instant, events []record.Event) (record.Doc, error) {
+	save, err := s.prepare(ctx, cause, c, before, now, events)
+	if err != nil {
+		return record.Doc{}, err
+	}
+	if save == nil {
+		return s.store.Doc(ctx, cause.Workspace, c.ID)
+	}
+	if stops(c, before) {
+		ctx = record.WithUrgent(ctx)
+	}
+	return s.store.Save(ctx, c, *save)
+}
+
+// stops reports whether a change stops a campaign.
+func stops(c, before *Campaign) bool { return before.Runs() && !c.Runs() || c.requestPause }
+
+// prepare completes a changed campaign and returns what is saved with it, nil if
+// nothing has to be saved.
+func (s *Service) prepare(ctx context.Context, cause record.Cause, c, before *Campaign, now clock.Instant, events []record.Event) (*record.Save, error) {
 	// Runs depends on the delivery status.
 	c.Delivery.Status = c.deliveryStatus(now)
 	var enable *bool
 	if run := c.Runs(); s.Platforms != nil && (before.Runs() != run || c.requestPause) {
 		refs, err := s.Platforms.Request(ctx, cause.Workspace, c.ID, run)
 		if err != nil {
-			return record.Doc{}, fmt.Errorf("look up platform campaigns of %s: %w", c.ID, err)
+			return nil, fmt.Errorf("look up platform campaigns of %s: %w", c.ID, err)
 		}
 		if c.ExternalRefs = refs; len(refs) > 0 {
 			enable = &run
 		}
 	}
-	if before.Runs() && !c.Runs() || c.requestPause {
-		ctx = record.WithUrgent(ctx)
-	}
 	usability, err := s.usability(ctx, c)
 	if err != nil {
-		return record.Doc{}, err
+		return nil, err
 	}
 	c.refresh(usability, now)
 	moved := before.Delivery.Status != c.Delivery.Status
@@ -321,16 +342,16 @@ func (s *Service) save(ctx context.Context, cause record.Cause, c, before *Campa
 	case len(events) > 0 || moved || !sameIssues(before.Delivery.Issues, c.Delivery.Issues) || !c.sameSpend(before) || !sameRefs(before.ExternalRefs, c.ExternalRefs):
 		c.Touch(now, len(events))
 	case cause.Idempotency == nil && enable == nil:
-		return s.store.Doc(ctx, cause.Workspace, c.ID)
+		return nil, nil
 	}
 	if moved && len(events) == 0 {
 		events = []record.Event{{Type: "campaign.delivery_changed", Previous: map[string]any{"delivery": map[string]any{"status": before.Delivery.Status}}}}
 	}
-	save := record.Save{Cause: cause, At: now, Events: events, Jobs: c.settleJobs(before.references(), now), Enable: enable}
+	save := &record.Save{Cause: cause, At: now, Events: events, Jobs: c.settleJobs(before.references(), now), Enable: enable}
 	if enable != nil {
 		save.Jobs = append(save.Jobs, record.Job{Kind: record.JobPush, Workspace: c.WorkspaceID, ID: c.ID, At: now})
 	}
-	return s.store.Save(ctx, c, save)
+	return save, nil
 }
 
 // missingRefs lists ids that do not exist or are archived. It skips ids that

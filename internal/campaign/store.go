@@ -17,7 +17,13 @@ import (
 type Store interface {
 	// Save writes a new record, or one that has not changed since Load.
 	Save(ctx context.Context, c *Campaign, save record.Save) (record.Doc, error)
+	// SaveAll is Save for campaigns of one workspace, all or none. The answer is
+	// stored under the caller's idempotency key.
+	SaveAll(ctx context.Context, cause record.Cause, writes []Write, answer []byte) error
 	Load(ctx context.Context, workspace, id ident.ID) (*Campaign, error)
+	// IDs lists up to most ids of campaigns that match a query, in ascending
+	// order, starting after the given id.
+	IDs(ctx context.Context, workspace ident.ID, q page.Query, after ident.ID, most int) ([]ident.ID, error)
 	Doc(ctx context.Context, workspace, id ident.ID) (record.Doc, error)
 	List(ctx context.Context, workspace ident.ID, q page.Query) (page.Page, error)
 	// Referring lists up to most ids of campaigns that refer to a record, in
@@ -28,6 +34,14 @@ type Store interface {
 	ByIDs(ctx context.Context, workspace ident.ID, ids []ident.ID) ([]*Campaign, error)
 	// WithSpend lists the ids of campaigns for which HasSpend is true.
 	WithSpend(ctx context.Context, workspace ident.ID) ([]ident.ID, error)
+}
+
+// Write is a campaign with what is saved with it.
+type Write struct {
+	Campaign *Campaign
+	Save     record.Save
+	// Stops means that the change stops the campaign.
+	Stops bool
 }
 
 // References returns the usability of records that a campaign refers to. The

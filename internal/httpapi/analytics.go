@@ -19,9 +19,9 @@ import (
 	"fanfare/internal/ratelimit"
 )
 
-// report is one analytics report. statuses are the values of its status filter,
+// metricReport is one analytics report. statuses are the values of its status filter,
 // nil for a report without one.
-type report struct {
+type metricReport struct {
 	kind      analytics.Kind
 	operation string
 	statuses  []string
@@ -37,7 +37,7 @@ func (a *API) analyticsRoutes() []route {
 			answers: []string{"application/json", csv, ndjson},
 		},
 	}
-	for _, rep := range []report{
+	for _, rep := range []metricReport{
 		{kind: analytics.KindOverview, operation: "getAnalyticsOverview"},
 		{kind: analytics.KindCampaigns, operation: "getAnalyticsCampaigns", statuses: campaign.Statuses},
 		{kind: analytics.KindChannels, operation: "getAnalyticsChannels"},
@@ -136,7 +136,7 @@ var reportParams = []string{"start_date", "end_date", "timezone", "metrics", "cu
 var factPlatforms = append(slices.Clone(connection.Platforms), analytics.MeasurementPlatform)
 
 // report returns the handler of a report.
-func (a *API) report(rep *report) handler {
+func (a *API) report(rep *metricReport) handler {
 	filters := slices.Clone(reportParams)
 	if rep.statuses != nil {
 		filters = append(filters, "status")
@@ -188,7 +188,7 @@ func (a *API) report(rep *report) handler {
 
 // report reads the parameters of a report. The analytics package checks metric
 // prefersOverJSON and dates.
-func (p *params) report(rep *report) *analytics.Params {
+func (p *params) report(rep *metricReport) *analytics.Params {
 	text := func(name string) *string {
 		v, has := p.values[name]
 		if !has {

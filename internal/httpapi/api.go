@@ -25,6 +25,8 @@ import (
 	"fanfare/internal/ratelimit"
 	"fanfare/internal/rates"
 	"fanfare/internal/record"
+	"fanfare/internal/report"
+	"fanfare/internal/search"
 )
 
 // Events reads the events of a workspace.
@@ -52,6 +54,8 @@ type Deps struct {
 	Analytics *analytics.Service
 	Ingest    *ingest.Service
 	Rates     *rates.Service
+	Search    *search.Service
+	Reports   *report.Service
 
 	Connections *connection.Service
 	Events      Events

@@ -47,6 +47,7 @@ func (a *API) campaignRoutes() []route {
 	return []route{
 		{method: http.MethodGet, pattern: all, operation: "listCampaigns", handle: a.listCampaigns, compress: true},
 		{method: http.MethodPost, pattern: all, operation: "createCampaign", handle: a.createCampaign, body: jsonBody},
+		{method: http.MethodPost, pattern: all + "/bulk", operation: "bulkEditCampaigns", handle: a.bulkEditCampaigns, body: jsonBody},
 		{method: http.MethodGet, pattern: one, operation: "getCampaign", handle: s.getRecord},
 		{method: http.MethodPatch, pattern: one, operation: "updateCampaign", handle: a.updateCampaign, body: patchBody},
 		{method: http.MethodDelete, pattern: one, operation: "archiveCampaign", handle: a.archiveCampaign, critical: true, stops: a.stopsCampaign(func(c *campaign.Campaign) bool { return c.Status == campaign.StatusActive || c.MayStillRun() })},
@@ -90,6 +91,18 @@ func (a *API) updateCampaign(ctx context.Context, r *request) (response, error) 
 		return response{}, err
 	}
 	d, err := a.Campaigns.Update(ctx, r.cause(), id, r.match(), &r.object, r.campaignDefaults())
+	return found(d), err
+}
+
+// bulkEditCampaigns waits for a turn like a list, because it reads and writes
+// many campaigns.
+func (a *API) bulkEditCampaigns(ctx context.Context, r *request) (response, error) {
+	leave, err := a.lists.Take(ctx, r.caller.Workspace.ID, listWait)
+	if err != nil {
+		return response{}, err
+	}
+	defer leave()
+	d, err := a.Campaigns.Bulk(ctx, r.idempotentCause(http.StatusOK), &r.object, r.campaignDefaults())
 	return found(d), err
 }
 

@@ -38,7 +38,7 @@ var rightQuery = map[string]string{
 	`^\d{4}-\d{2}-\d{2}$`: "2026-11-14", `^[A-Z]{3}$`: "USD",
 	"start_date": "2026-11-01", "end_date": "2026-11-30T23:00:00+01:00", "timezone": "America/New_York", "type": "campaign.created,quota.*",
 	"tag": "winter", "q": "winter", "resource_id": "cmp_01m7f7rg8reaarpph9r5d079kv",
-	"baseline": "workspace", "source": "shop", "filename": "november.csv", "audience_id": "aud_01m5eyeh80fqqb9ksbcy1qpz3q", "creative_id": "crv_01m5eyeh80fhttv3ftzpvwsz52",
+	"baseline": "workspace", "source": "shop", "filename": "november.csv", "audience_id": "aud_01m5eyeh80fqqb9ksbcy1qpz3q", "campaign_id": "cmp_01m7f7rg8reaarpph9r5d079kv", "creative_id": "crv_01m5eyeh80fhttv3ftzpvwsz52",
 }
 
 // besideQuery are parameters that another parameter requires.

@@ -31,12 +31,14 @@ var samples = map[string]any{
 	// Only the tests of images generate images.
 	"aspect_ratios": []any{}, "sizes": []any{},
 	// Rows are broken down in one way at most, and then not by creative.
-	"date": "2026-11-14", "country": nil, "age_range": nil, "gender": nil, "device": nil, "external_creative_id": nil, "creative_name": nil,
+	"date": "2026-10-14", "country": nil, "age_range": nil, "gender": nil, "device": nil, "external_creative_id": nil, "creative_name": nil,
 	// A question that is about what it selects, whatever is changed in it.
 	"start_date": "2026-10-01", "end_date": "2026-10-31", "to": "custom", "match_weekday": false, "field": "campaign_id", "op": "contains",
 	"order_by": []any{}, "empty_rows": false, "cursor": nil, "dry_run": false,
 	// A sandbox can be connected without more, and has no account of this name.
 	"platform": "sandbox", "accounts": []any{}, "links": []any{},
+	// Tiles must not overlap, and a report has a query.
+	"tiles": []any{}, "kind": "view",
 	"client_email":                       "reporting@example.iam.gserviceaccount.com",
 	"#/components/schemas/SyncModeInput": "backfill",
 }

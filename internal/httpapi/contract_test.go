@@ -54,6 +54,25 @@ func TestContractRoutes(t *testing.T) {
 	}
 }
 
+// TestContractPreconditions checks that every change of a record takes If-Match,
+// so that two people who edit a record do not overwrite each other unnoticed.
+// TestContractStatuses provokes the 412 of each.
+func TestContractPreconditions(t *testing.T) {
+	t.Parallel()
+	for id, op := range fanfaretest.TheContract().Operations() {
+		if op.Method != http.MethodPatch && op.Method != http.MethodDelete {
+			continue
+		}
+		header := false
+		for _, p := range op.Parameters() {
+			header = header || p.In == "header" && p.Name == "If-Match"
+		}
+		if !header || op.Responses.Value("412") == nil {
+			t.Errorf("%s takes no If-Match", id)
+		}
+	}
+}
+
 // TestContractDocument checks that the document is valid and that its examples
 // match its schemas.
 func TestContractDocument(t *testing.T) {

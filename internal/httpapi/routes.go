@@ -63,7 +63,7 @@ const (
 // table returns every operation under /v1, the same as in the contract.
 func (a *API) table() []route {
 	return slices.Concat(a.campaignRoutes(), a.creativeRoutes(), a.variantRoutes(), a.assetRoutes(), a.brandKitRoutes(), a.audienceRoutes(), a.analyticsRoutes(), a.ingestRoutes(), a.importRoutes(),
-		a.rateRoutes(), a.connectionRoutes(), a.syncRoutes(), a.serviceRoutes())
+		a.rateRoutes(), a.connectionRoutes(), a.syncRoutes(), a.reportRoutes(), a.annotationRoutes(), a.serviceRoutes())
 }
 
 // serviceRoutes returns the operations on the API, the caller and events.
@@ -71,6 +71,7 @@ func (a *API) serviceRoutes() []route {
 	return []route{
 		{method: http.MethodGet, pattern: "/v1", operation: "getApi", handle: a.getAPI},
 		{method: http.MethodGet, pattern: "/v1/me", operation: "getMe", handle: a.getMe, keyed: true},
+		{method: http.MethodGet, pattern: "/v1/search", operation: "search", handle: a.search, compress: true},
 		{method: http.MethodGet, pattern: "/v1/events", operation: "listEvents", handle: a.listEvents, compress: true},
 		{method: http.MethodGet, pattern: "/v1/events/{id}", operation: "getEvent", handle: a.getEvent},
 	}

@@ -31,6 +31,9 @@ const (
 	Sync       = "syn"
 	Facts      = "fct"
 	BrandKit   = "kit"
+	SavedView  = "viw"
+	Dashboard  = "dsh"
+	Annotation = "ann"
 )
 
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz"

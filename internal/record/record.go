@@ -174,6 +174,8 @@ type Event struct {
 	Previous map[string]any
 	// Restricted events are for admins and owners only.
 	Restricted bool
+	// AuditOnly means that the audit log gets an entry and nobody gets an event.
+	AuditOnly bool
 }
 
 // ErrRace means that the record has changed since it was loaded.

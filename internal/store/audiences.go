@@ -74,7 +74,10 @@ func (s *Audiences) Save(ctx context.Context, a *audience.Audience, save record.
 // recordWrite prepares a record for writing.
 func (s *Audiences) recordWrite(before, a *audience.Audience, save record.Save) (recordWrite, error) {
 	r, err := audienceTable.row(a.ID, &a.Common, a)
-	return recordWrite{table: audienceTable, row: r, common: &a.Common, before: refsOf("tag", before.Tags), now: refsOf("tag", a.Tags), save: save}, err
+	return recordWrite{
+		table: audienceTable, row: r, common: &a.Common, save: save,
+		before: refsOf("tag", before.Tags), now: refsOf("tag", a.Tags), had: audienceWords(before), words: audienceWords(a),
+	}, err
 }
 
 // ChangeMembers changes the members of a customer list and writes the list in

@@ -9,6 +9,7 @@ import (
 	"fanfare/internal/campaign"
 	"fanfare/internal/clock"
 	"fanfare/internal/ident"
+	"fanfare/internal/page"
 	"fanfare/internal/record"
 )
 
@@ -66,19 +67,31 @@ var campaignTable = newRecords[campaign.Campaign](table{
 // Save inserts a new record, or updates one that is unchanged since it was
 // loaded.
 func (s *Campaigns) Save(ctx context.Context, c *campaign.Campaign, save record.Save) (record.Doc, error) {
-	before, err := stored[campaign.Campaign](&c.Common)
+	w, err := s.recordWrite(c, save)
 	if err != nil {
 		return record.Doc{}, err
+	}
+	return s.db.save(ctx, w)
+}
+
+// recordWrite prepares a record for writing.
+func (s *Campaigns) recordWrite(c *campaign.Campaign, save record.Save) (recordWrite, error) {
+	before, err := stored[campaign.Campaign](&c.Common)
+	if err != nil {
+		return recordWrite{}, err
 	}
 	r, err := campaignTable.row(c.ID, &c.Common, c)
 	if err != nil {
-		return record.Doc{}, err
+		return recordWrite{}, err
 	}
-	w := recordWrite{table: campaignTable, row: r, common: &c.Common, before: campaignRefs(&before), now: campaignRefs(c), save: save}
+	w := recordWrite{
+		table: campaignTable, row: r, common: &c.Common, save: save,
+		before: campaignRefs(&before), now: campaignRefs(c), had: campaignWords(&before), words: campaignWords(c),
+	}
 	if save.Enable != nil {
 		w.also = func(tx Tx) error { return s.db.request(tx, c.WorkspaceID, c.ID, *save.Enable, c.ExternalRefs) }
 	}
-	return s.db.save(ctx, w)
+	return w, nil
 }
 
 // Referring lists campaigns that refer to a record.
@@ -166,4 +179,46 @@ func spend(s *campaign.Sum) any {
 		return nil
 	}
 	return s.Amount.Micros
+}
+
+// SaveAll implements campaign.Store.
+func (s *Campaigns) SaveAll(ctx context.Context, cause record.Cause, writes []campaign.Write, answer []byte) error {
+	type prepared struct {
+		recordWrite
+		log changeLog
+	}
+	list := make([]prepared, len(writes))
+	for i, w := range writes {
+		r, err := s.recordWrite(w.Campaign, w.Save)
+		if err != nil {
+			return err
+		}
+		log, err := s.db.changeLog(w.Save.Cause, w.Save.At, w.Campaign.ID, record.Doc{Stamp: r.row.stamp, JSON: r.row.doc}, w.Save.Events)
+		if err != nil {
+			return err
+		}
+		list[i] = prepared{r, log}
+	}
+	return s.db.writeTx(Within(ctx, cause.Workspace), func(tx Tx) error {
+		for i := range list {
+			if err := s.db.saveIn(tx, &list[i].recordWrite, &list[i].log); err != nil {
+				return err
+			}
+		}
+		return storeResponse(tx, cause, clock.At(s.db.now()), cause.Workspace, record.Doc{JSON: answer})
+	})
+}
+
+// IDs implements campaign.Store.
+func (s *Campaigns) IDs(ctx context.Context, workspace ident.ID, q page.Query, after ident.ID, most int) ([]ident.ID, error) {
+	found, err := campaignTable.ids(ctx, s.db.engine, workspace, withPattern(q), func(b *builder) {
+		b.and(`id >`, string(after))
+		b.add(` ORDER BY id LIMIT `)
+		b.value(most)
+	})
+	list := make([]ident.ID, len(found))
+	for i, id := range found {
+		list[i] = ident.ID(id)
+	}
+	return list, toFault(err)
 }

@@ -108,8 +108,12 @@ func (s *Connections) Save(ctx context.Context, c *connection.Connection, save r
 }
 
 func connectionWrite(c *connection.Connection, save record.Save) (recordWrite, error) {
+	before, err := stored[connection.Connection](&c.Common)
+	if err != nil {
+		return recordWrite{}, err
+	}
 	r, err := connectionTable.row(c.ID, &c.Common, c)
-	return recordWrite{table: connectionTable, row: r, common: &c.Common, save: save}, err
+	return recordWrite{table: connectionTable, row: r, common: &c.Common, had: connectionWords(&before), words: connectionWords(c), save: save}, err
 }
 
 // SaveAfterFacts writes a connection after facts were stored, and stores the

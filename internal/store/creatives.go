@@ -124,6 +124,7 @@ func (s *Creatives) Save(ctx context.Context, c *creative.Creative, save creativ
 	return s.db.save(ctx, recordWrite{
 		table: creativeTable, row: r, common: &c.Common, save: save.Save,
 		before: append(refs(&before), refsOf(assetRef, save.OldMedia)...), now: append(refs(c), refsOf(assetRef, media)...),
+		had: creativeWords(&before), words: creativeWords(c),
 		answer: answer,
 		also: func(tx Tx) error {
 			if err := s.saveVariants(tx, c, save, rows, append(media, c.Photos()...)); err != nil {

@@ -29,14 +29,21 @@ func (db *DB) RegisterJobs(r *job.Runner) {
 		_, err := db.Prune(ctx)
 		return err
 	}))
-	r.Repeat("reshape", func(ctx context.Context, _ job.Job) (*clock.Instant, error) {
-		done, err := db.Reshape(ctx)
+	r.Repeat("words", repeated(db, db.IndexWords))
+	r.Repeat("reshape", repeated(db, db.Reshape))
+}
+
+// repeated returns a job that runs again at once until its work is done, and
+// then every day.
+func repeated(db *DB, work func(context.Context) (done bool, err error)) func(context.Context, job.Job) (*clock.Instant, error) {
+	return func(ctx context.Context, _ job.Job) (*clock.Instant, error) {
+		done, err := work(ctx)
 		next := clock.At(db.now())
 		if done {
 			next = next.Add(24 * time.Hour)
 		}
 		return &next, err
-	})
+	}
 }
 
 var jobTable = newTable(table{

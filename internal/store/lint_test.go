@@ -33,6 +33,7 @@ var allowed = []exception{
 	{`SELECT workspace_id FROM audit_head UNION SELECT workspace_id FROM audit…`, "the check of the audit log goes through all chains"},
 	{`SELECT workspace_id, opened_at, minute, day_of, day FROM quota ORDER BY workspace_id`, "the counters of all workspaces are taken over at the start"},
 	{`SELECT workspace_id, ‹columns›, checksum FROM ‹table› WHERE (workspace_id, id) > ($1, $2) ORDER BY workspace_id, id LIMIT $3`, "old shapes are rewritten in all workspaces, in the order of the key"},
+	{`SELECT workspace_id, id, doc FROM ‹table› WHERE (workspace_id, id) > ($1, $2) ORDER BY workspace_id, id LIMIT $3…`, "old records of all workspaces get their words, in the order of the key"},
 	{`SELECT sealed FROM model_provider`, "the master keys that secrets of all workspaces are under"},
 	{`SELECT 1 FROM connection WHERE last_success_at IS NOT NULL LIMIT 1`, "whether a store without a mark of its facts had any, of any workspace"},
 	{`SELECT private FROM connection WHERE private <> ''`, "the master keys that secrets of all workspaces are under"},

@@ -44,15 +44,19 @@ func (db *DB) changeLog(cause record.Cause, at clock.Instant, id ident.ID, d rec
 	t := changeLog{cause: cause, at: at, id: id, answer: d}
 	ids := db.eventIDs(len(events))
 	for i, ev := range events {
-		row, err := db.outbox(ids[i], cause, at, id, d, ev)
-		if err != nil {
-			return t, err
-		}
 		entry, err := db.audit(cause, at, ev.Type, id, d.Version)
 		if err != nil {
 			return t, err
 		}
-		t.events, t.audits = append(t.events, row), append(t.audits, entry)
+		t.audits = append(t.audits, entry)
+		if ev.AuditOnly {
+			continue
+		}
+		row, err := db.outbox(ids[i], cause, at, id, d, ev)
+		if err != nil {
+			return t, err
+		}
+		t.events = append(t.events, row)
 	}
 	return t, nil
 }
@@ -63,7 +67,9 @@ func (db *DB) writeChangeLog(tx Tx, t *changeLog) error {
 		if err := t.events[i].insert(tx); err != nil {
 			return err
 		}
-		if err := db.appendAudit(tx, t.audits[i]); err != nil {
+	}
+	for _, entry := range t.audits {
+		if err := db.appendAudit(tx, entry); err != nil {
 			return err
 		}
 	}
@@ -80,7 +86,9 @@ type recordWrite struct {
 	common *record.Common
 	// before and now are the record's references before and after.
 	before, now []ref
-	save        record.Save
+	// had and words are the words by which the record is found, before and after.
+	had, words []string
+	save       record.Save
 	// answer, if set, is stored under the idempotency key instead of the record.
 	answer *answered
 	// also, if set, writes to other tables before the record's row is written.
@@ -119,6 +127,9 @@ func (db *DB) saveIn(tx Tx, w *recordWrite, t *changeLog) error {
 	if err := moveRefs(tx, w.row.workspace, w.row.id, w.before, w.now); err != nil {
 		return err
 	}
+	if err := moveWords(tx, w.row.workspace, w.row.id, w.had, w.words); err != nil {
+		return err
+	}
 	if err := db.writeChangeLog(tx, t); err != nil {
 		return err
 	}
@@ -153,7 +164,7 @@ func (r records[T, P]) Doc(ctx context.Context, workspace, id ident.ID) (record.
 
 // List reads one page of records.
 func (r records[T, P]) List(ctx context.Context, workspace ident.ID, q page.Query) (page.Page, error) {
-	p, err := r.table.list(ctx, r.db.engine, workspace, search(q))
+	p, err := r.table.list(ctx, r.db.engine, workspace, withPattern(q))
 	return p, toFault(err)
 }
 
@@ -189,9 +200,9 @@ func refsOf[T ~string](kind string, values []T) []ref {
 	return list
 }
 
-// search turns the filter q into a LIKE pattern. Names are stored in lower
+// withPattern turns the filter q into a LIKE pattern. Names are stored in lower
 // case.
-func search(q page.Query) page.Query {
+func withPattern(q page.Query) page.Query {
 	q.Filters = slices.Clone(q.Filters)
 	for i, f := range q.Filters {
 		if f.Name == "q" {

@@ -173,7 +173,7 @@ func TestContractLast(t *testing.T) {
 		t.Fatal(err)
 	}
 	left, err := store.FindPending(t.Context(), e)
-	if err != nil || !slices.Equal(left.Start, []string{"0013_call_budget", "0014_platform_grant"}) || !slices.Equal(left.Contract, []string{"0012_isolation"}) {
+	if err != nil || !slices.Equal(left.Start, []string{"0013_call_budget", "0014_platform_grant", "0015_word", "0016_word_isolation", "0017_report", "0018_report_isolation", "0019_annotation", "0020_annotation_isolation"}) || !slices.Equal(left.Contract, []string{"0012_isolation"}) {
 		t.Errorf("pending are %v: %v", left, err)
 	}
 	if done, err := store.Migrate(t.Context(), e, now); err != nil || !slices.Equal(done, left.Start) {
@@ -191,7 +191,13 @@ func TestContractLast(t *testing.T) {
 }
 
 // removes matches what the previous release may not survive.
-var removes = regexp.MustCompile(`(?i)\bDROP\b|\bRENAME\b|\bALTER COLUMN\b|\bSET NOT NULL\b|\bADD CONSTRAINT\b|\bROW LEVEL SECURITY\b|\bADD COLUMN \w+ \w+ NOT NULL(;| CHECK)`)
+var removes = regexp.MustCompile(`(?i)\bDROP\b|\bRENAME\b|\bALTER COLUMN\b|\bSET NOT NULL\b|\bADD CONSTRAINT\b|\bADD COLUMN \w+ \w+ NOT NULL(;| CHECK)`)
+
+// isolates matches a policy on a table, and creates a new table.
+var (
+	isolates = regexp.MustCompile(`\bALTER TABLE (\S+) (?:ENABLE|FORCE) ROW LEVEL SECURITY\b`)
+	creates  = regexp.MustCompile(`\bCREATE TABLE (\w+) \(`)
+)
 
 // TestMigrationKinds checks the first line of migrations, and that none that
 // removes or tightens says that it expands.
@@ -202,11 +208,34 @@ func TestMigrationKinds(t *testing.T) {
 			t.Errorf("%q: got %v", file, err)
 		}
 	}
-	for name, text := range store.ExpandTexts(t) {
+	texts := store.ExpandTexts(t)
+	for name, text := range texts {
+		for _, table := range isolates.FindAllStringSubmatch(text, -1) {
+			if !isNew(texts, name, table[1]) {
+				t.Errorf("%s expands, but isolates %s, which the previous release may use", name, table[1])
+			}
+		}
 		if found := removes.FindString(text); found != "" {
 			t.Errorf("%s expands, but has %q", name, found)
 		}
 	}
+}
+
+// isNew reports whether the step before a step creates a table, so that no
+// earlier release uses the table.
+func isNew(texts map[string]string, step, table string) bool {
+	before := ""
+	for name := range texts {
+		if name < step && name > before {
+			before = name
+		}
+	}
+	for _, created := range creates.FindAllStringSubmatch(texts[before], -1) {
+		if created[1] == table {
+			return true
+		}
+	}
+	return false
 }
 
 // sumsBeforeKinds are the checksums that databases have of steps that were applied

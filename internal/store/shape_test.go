@@ -14,6 +14,7 @@ import (
 	"fanfare/internal/connection"
 	"fanfare/internal/creative"
 	"fanfare/internal/ingest"
+	"fanfare/internal/report"
 )
 
 // TestShapes fails if the fields of a record change and the shape of its table
@@ -31,6 +32,9 @@ func TestShapes(t *testing.T) {
 		{runTable, reflect.TypeFor[connection.Run]()},
 		{creativeTable, reflect.TypeFor[creative.Creative]()},
 		{variantTable, reflect.TypeFor[creative.Variant]()},
+		{savedViewTable, reflect.TypeFor[report.View]()},
+		{annotationTable, reflect.TypeFor[report.Annotation]()},
+		{dashboardTable, reflect.TypeFor[report.Dashboard]()},
 		{importTable, reflect.TypeFor[ingest.Import]()},
 	} {
 		var b strings.Builder

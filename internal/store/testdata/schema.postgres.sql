@@ -8,6 +8,23 @@ CREATE TABLE account_user (
   PRIMARY KEY (id),
   UNIQUE (email)
 );
+CREATE TABLE annotation (
+  workspace_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  version bigint NOT NULL,
+  rev bigint NOT NULL,
+  shape bigint NOT NULL,
+  status text COLLATE "C" NOT NULL,
+  created_at bigint NOT NULL,
+  updated_at bigint NOT NULL,
+  day bigint NOT NULL,
+  last_day bigint NOT NULL,
+  campaign_id text COLLATE "C" NOT NULL,
+  doc text NOT NULL,
+  checksum bigint,
+  PRIMARY KEY (workspace_id, id)
+);
+CREATE INDEX annotation_day ON annotation USING btree (workspace_id, day, id, status);
 CREATE TABLE api_key (
   workspace_id text COLLATE "C" NOT NULL,
   id text COLLATE "C" NOT NULL,
@@ -179,6 +196,25 @@ CREATE TABLE credential (
   FOREIGN KEY (user_id) REFERENCES account_user(id)
 );
 CREATE INDEX credential_person ON credential USING btree (user_id);
+CREATE TABLE dashboard (
+  workspace_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  version bigint NOT NULL,
+  rev bigint NOT NULL,
+  shape bigint NOT NULL,
+  status text COLLATE "C" NOT NULL,
+  created_at bigint NOT NULL,
+  updated_at bigint NOT NULL,
+  name text COLLATE "C" NOT NULL,
+  visibility text NOT NULL,
+  owner_id text COLLATE "C" NOT NULL,
+  doc text NOT NULL,
+  checksum bigint,
+  PRIMARY KEY (workspace_id, id)
+);
+CREATE INDEX dashboard_created ON dashboard USING btree (workspace_id, created_at, id, status);
+CREATE INDEX dashboard_name ON dashboard USING btree (workspace_id, name, id, status);
+CREATE INDEX dashboard_updated ON dashboard USING btree (workspace_id, updated_at, id, status);
 CREATE TABLE event (
   workspace_id text COLLATE "C" NOT NULL,
   id text COLLATE "C" NOT NULL,
@@ -331,6 +367,27 @@ CREATE TABLE result_rows (
   PRIMARY KEY (workspace_id, id, chunk)
 );
 CREATE INDEX result_rows_age ON result_rows USING btree (workspace_id, expires_at);
+CREATE TABLE saved_view (
+  workspace_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  version bigint NOT NULL,
+  rev bigint NOT NULL,
+  shape bigint NOT NULL,
+  status text COLLATE "C" NOT NULL,
+  created_at bigint NOT NULL,
+  updated_at bigint NOT NULL,
+  name text COLLATE "C" NOT NULL,
+  kind text NOT NULL,
+  page text NOT NULL,
+  visibility text NOT NULL,
+  owner_id text COLLATE "C" NOT NULL,
+  doc text NOT NULL,
+  checksum bigint,
+  PRIMARY KEY (workspace_id, id)
+);
+CREATE INDEX saved_view_created ON saved_view USING btree (workspace_id, created_at, id, status);
+CREATE INDEX saved_view_name ON saved_view USING btree (workspace_id, name, id, status);
+CREATE INDEX saved_view_updated ON saved_view USING btree (workspace_id, updated_at, id, status);
 CREATE TABLE schema_migration (
   version text NOT NULL,
   name text NOT NULL,
@@ -411,6 +468,14 @@ CREATE TABLE variant (
   PRIMARY KEY (workspace_id, id)
 );
 CREATE INDEX variant_creative ON variant USING btree (workspace_id, creative_id, "position", id);
+CREATE TABLE word (
+  workspace_id text COLLATE "C" NOT NULL,
+  kind text COLLATE "C" NOT NULL,
+  word text COLLATE "C" NOT NULL,
+  record_id text COLLATE "C" NOT NULL,
+  PRIMARY KEY (workspace_id, kind, word, record_id)
+);
+CREATE INDEX word_record ON word USING btree (workspace_id, kind, record_id, word);
 CREATE TABLE worker_lock (
   name text NOT NULL,
   holder text NOT NULL,

@@ -5,6 +5,23 @@ CREATE TABLE account_user (
   service    BIGINT NOT NULL,
   created_at BIGINT NOT NULL
 , founder TEXT NOT NULL DEFAULT '');
+CREATE TABLE annotation (
+  workspace_id TEXT NOT NULL,
+  id           TEXT NOT NULL,
+  version      BIGINT NOT NULL,
+  rev          BIGINT NOT NULL,
+  shape        BIGINT NOT NULL,
+  status       TEXT NOT NULL,
+  created_at   BIGINT NOT NULL,
+  updated_at   BIGINT NOT NULL,
+  day          BIGINT NOT NULL,
+  last_day     BIGINT NOT NULL,
+  campaign_id  TEXT NOT NULL,
+  doc          TEXT NOT NULL,
+  checksum     BIGINT,
+  PRIMARY KEY (workspace_id, id)
+);
+CREATE INDEX annotation_day ON annotation (workspace_id, day, id, status);
 CREATE TABLE api_key (
   workspace_id    TEXT NOT NULL,
   id              TEXT NOT NULL,
@@ -164,6 +181,25 @@ CREATE TABLE credential (
   PRIMARY KEY (kind, id)
 );
 CREATE INDEX credential_person ON credential (user_id);
+CREATE TABLE dashboard (
+  workspace_id TEXT NOT NULL,
+  id           TEXT NOT NULL,
+  version      BIGINT NOT NULL,
+  rev          BIGINT NOT NULL,
+  shape        BIGINT NOT NULL,
+  status       TEXT NOT NULL,
+  created_at   BIGINT NOT NULL,
+  updated_at   BIGINT NOT NULL,
+  name         TEXT NOT NULL,
+  visibility   TEXT NOT NULL,
+  owner_id     TEXT NOT NULL,
+  doc          TEXT NOT NULL,
+  checksum     BIGINT,
+  PRIMARY KEY (workspace_id, id)
+);
+CREATE INDEX dashboard_created ON dashboard (workspace_id, created_at, id, status);
+CREATE INDEX dashboard_name ON dashboard (workspace_id, name, id, status);
+CREATE INDEX dashboard_updated ON dashboard (workspace_id, updated_at, id, status);
 CREATE TABLE event (
   workspace_id TEXT NOT NULL,
   id           TEXT NOT NULL,
@@ -305,6 +341,27 @@ CREATE TABLE result_rows (
   PRIMARY KEY (workspace_id, id, chunk)
 );
 CREATE INDEX result_rows_age ON result_rows (workspace_id, expires_at);
+CREATE TABLE saved_view (
+  workspace_id TEXT NOT NULL,
+  id           TEXT NOT NULL,
+  version      BIGINT NOT NULL,
+  rev          BIGINT NOT NULL,
+  shape        BIGINT NOT NULL,
+  status       TEXT NOT NULL,
+  created_at   BIGINT NOT NULL,
+  updated_at   BIGINT NOT NULL,
+  name         TEXT NOT NULL,
+  kind         TEXT NOT NULL,
+  page         TEXT NOT NULL,
+  visibility   TEXT NOT NULL,
+  owner_id     TEXT NOT NULL,
+  doc          TEXT NOT NULL,
+  checksum     BIGINT,
+  PRIMARY KEY (workspace_id, id)
+);
+CREATE INDEX saved_view_created ON saved_view (workspace_id, created_at, id, status);
+CREATE INDEX saved_view_name ON saved_view (workspace_id, name, id, status);
+CREATE INDEX saved_view_updated ON saved_view (workspace_id, updated_at, id, status);
 CREATE TABLE schema_migration (version TEXT NOT NULL PRIMARY KEY, name TEXT NOT NULL, sum TEXT NOT NULL, applied_at BIGINT NOT NULL, kind TEXT NOT NULL DEFAULT '');
 CREATE TABLE session (
   hash              TEXT NOT NULL PRIMARY KEY,
@@ -371,6 +428,14 @@ CREATE TABLE variant (
   PRIMARY KEY (workspace_id, id)
 );
 CREATE INDEX variant_creative ON variant (workspace_id, creative_id, position, id);
+CREATE TABLE word (
+  workspace_id TEXT NOT NULL,
+  kind         TEXT NOT NULL,
+  word         TEXT NOT NULL,
+  record_id    TEXT NOT NULL,
+  PRIMARY KEY (workspace_id, kind, word, record_id)
+) WITHOUT ROWID;
+CREATE INDEX word_record ON word (workspace_id, kind, record_id, word);
 CREATE TABLE worker_lock (
   name    TEXT PRIMARY KEY,
   holder  TEXT NOT NULL,
