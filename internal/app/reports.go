@@ -25,10 +25,11 @@ type queries struct {
 	accounts  *account.Service
 }
 
-func (q queries) CheckQuery(ctx context.Context, workspace ident.ID, query *body.Value) error {
+func (q queries) Checker(ctx context.Context, workspace ident.ID) (report.CheckQuery, error) {
 	w, err := q.accounts.Workspace(ctx, workspace)
 	if err != nil {
-		return fmt.Errorf("read settings of workspace: %w", err)
+		return nil, fmt.Errorf("read settings of workspace: %w", err)
 	}
-	return q.analytics.CheckQuery(analytics.NewWorkspace(w.ID, w.Timezone, w.Currency), query)
+	settings := analytics.NewWorkspace(w.ID, w.Timezone, w.Currency)
+	return func(query *body.Value) error { return q.analytics.CheckQuery(settings, query) }, nil
 }

@@ -19,8 +19,13 @@ func TestBulkEdit(t *testing.T) {
 		body := fmt.Sprintf(`{"ids":[%q,%q],"change":{"budget":{"percent":10}}}`, id, foreign)
 		for range 2 {
 			var a struct {
-				Changed, Failed int
-				Results         []struct{ Error *struct{ Code string } }
+				Changed int `json:"changed"`
+				Failed  int `json:"failed"`
+				Results []struct {
+					Error *struct {
+						Code string `json:"code"`
+					} `json:"error"`
+				} `json:"results"`
 			}
 			c.Do("POST", "/v1/campaigns/bulk", body, "Idempotency-Key: one").Want(200).Data(&a)
 			if a.Changed != 1 || a.Failed != 1 || a.Results[1].Error.Code != "not_found" {
@@ -40,7 +45,9 @@ func TestBulkEdit(t *testing.T) {
 		c.Do("POST", "/v1/campaigns/bulk", `{"ids":[],"change":{}}`).WantError(422, "validation_failed")
 
 		// The changed budget is on the charts of this workspace only.
-		var list []struct{ Kind, Source string }
+		var list []struct {
+			Kind string `json:"kind"`
+		}
 		c.Do("GET", "/v1/annotations?kind=budget_changed,launched", nil).Want(200).Data(&list)
 		if len(list) != 1 || list[0].Kind != "budget_changed" {
 			t.Errorf("got annotations %+v", list)

@@ -69,6 +69,8 @@ func ownCall(t *fanfaretest.Tenant, op *fanfaretest.Operation) (c call, ok bool)
 			c.body = smallestExample(t.Service.T, op)
 		}
 		return c, true
+	case "bulkEditCampaigns":
+		return call{method: op.Method, target: op.Path, body: map[string]any{"ids": []string{create(t, `{"name":"One"}`)}, "change": map[string]any{"add_tags": []string{"new"}}}}, true
 	case "createConnection":
 		return call{method: op.Method, target: op.Path, body: map[string]any{"platform": "sandbox", "name": rand.Text()}}, true
 	case "reconnectConnection":

@@ -140,6 +140,10 @@ var states = map[string]show{
 		newsletter(s)
 		return s.Do("GET", "/v1/campaigns", nil).Want(200)
 	},
+	"bulk_result": func(s *statusCase) *fanfaretest.Response {
+		change := map[string]any{"budget": map[string]any{"percent": 10}}
+		return s.Do("POST", "/v1/campaigns/bulk", map[string]any{"ids": []string{winterSale()(s).ID(), newsletter(s).ID()}, "change": change}).Want(200)
+	},
 	"event_read": func(s *statusCase) *fanfaretest.Response {
 		s.Do("POST", "/v1/campaigns/"+newsletter(s).ID()+"/launch", nil).Want(200)
 		event := s.Do("GET", "/v1/events?type=campaign.launched", nil).Want(200).List().Data[0]["id"].(string)

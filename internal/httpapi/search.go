@@ -10,16 +10,13 @@ import (
 var searchText = filter{name: "q", longest: search.MaxText}
 
 // search handles the search over records, members and the documentation. It
-// waits for a turn like a list.
+// waits for a turn like a list. Without a text, it finds nothing.
 func (a *API) search(ctx context.Context, r *request) (response, error) {
 	values, err := r.query("q", "types", "limit")
 	if err != nil {
 		return response{}, err
 	}
 	p := &params{values: values}
-	if _, has := values["q"]; !has {
-		values["q"] = ""
-	}
 	q := search.Query{Limit: p.limit(), May: func(operation string) bool { return r.caller.Authorize(operation, r.from) == nil }}
 	if text := p.filter(searchText, url.Values{}); text != nil {
 		q.Text = text[0]

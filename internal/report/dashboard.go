@@ -111,12 +111,16 @@ func (s *Service) ArchiveDashboard(ctx context.Context, cause record.Cause, by C
 // all problems at once.
 func (s *Service) parseDashboard(ctx context.Context, workspace ident.ID, by Caller, f *body.Reader, was *DashboardSpec) (DashboardSpec, error) {
 	d := DashboardSpec{Visibility: private, Tiles: []Tile{}}
+	check, err := s.checker(ctx, workspace)
+	if err != nil {
+		return d, err
+	}
 	body.Set(&d.Name, f.Text("name", body.Required, 1, MaxName))
 	body.Set(&d.Visibility, f.Choice("visibility", body.Optional, Visibilities))
 	d.DateRange = s.readRange(f)
 	d.Compare = f.Choice("compare", body.Nullable, Compares)
 	for _, o := range f.Objects("tiles", MaxTiles) {
-		d.Tiles = append(d.Tiles, s.readTile(ctx, workspace, o))
+		d.Tiles = append(d.Tiles, readTile(check, o))
 	}
 	f.Done(readOnly...)
 	d.checkGrid(f)
@@ -126,7 +130,7 @@ func (s *Service) parseDashboard(ctx context.Context, workspace ident.ID, by Cal
 	return d, f.Err()
 }
 
-func (s *Service) readTile(ctx context.Context, workspace ident.ID, o *body.Reader) Tile {
+func readTile(check CheckQuery, o *body.Reader) Tile {
 	var t Tile
 	body.Set(&t.ID, o.Text("id", body.Required, 1, MaxWord))
 	t.Title = o.Text("title", body.Nullable, 1, MaxName)
@@ -136,7 +140,7 @@ func (s *Service) readTile(ctx context.Context, workspace ident.ID, o *body.Read
 	body.Set(&t.Height, o.Integer("height", body.Required, 1, MaxHeight))
 	t.Chart = o.Choice("chart", body.Nullable, Charts)
 	t.SavedViewID = o.ID("saved_view_id", body.Nullable)
-	t.Query = s.readQuery(ctx, workspace, o)
+	t.Query = readQuery(check, o)
 	o.Done()
 	if sent(o, "saved_view_id") && sent(o, "query") {
 		o.Bad(o.At("query"), "incompatible_fields", "cannot stand beside saved_view_id.", nil)

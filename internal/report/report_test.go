@@ -75,11 +75,13 @@ func (s *shelf[T, P]) List(_ context.Context, _ ident.ID, q page.Query) (page.Pa
 // queries refuses queries without a metric.
 type queries struct{}
 
-func (queries) CheckQuery(_ context.Context, _ ident.ID, q *body.Value) error {
-	if q.Get("metrics") != nil {
-		return nil
-	}
-	return fault.Invalid([]fault.Detail{{Field: "metrics", Code: "required", Message: "metrics is required."}})
+func (queries) Checker(context.Context, ident.ID) (report.CheckQuery, error) {
+	return func(q *body.Value) error {
+		if q.Get("metrics") != nil {
+			return nil
+		}
+		return fault.Invalid([]fault.Detail{{Field: "metrics", Code: "required", Message: "metrics is required."}})
+	}, nil
 }
 
 type fixture struct {

@@ -41,5 +41,10 @@ type Moments interface {
 
 // Queries checks analytics queries without running them.
 type Queries interface {
-	CheckQuery(ctx context.Context, workspace ident.ID, query *body.Value) error
+	// Checker returns a function that returns the problems of a query of a
+	// workspace.
+	Checker(ctx context.Context, workspace ident.ID) (CheckQuery, error)
 }
+
+// CheckQuery returns the problems of an analytics query as a fault.
+type CheckQuery func(query *body.Value) error

@@ -3,6 +3,7 @@ package report
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -73,8 +74,12 @@ func (v *View) private() bool          { return v.Visibility == private }
 
 // CreateView stores a view or a report from a request body.
 func (s *Service) CreateView(ctx context.Context, cause record.Cause, by Caller, sent *body.Value) (record.Doc, error) {
+	check, err := s.checker(ctx, cause.Workspace)
+	if err != nil {
+		return record.Doc{}, err
+	}
 	f := body.NewReader(sent, false)
-	v := &View{ViewSpec: s.readView(ctx, cause.Workspace, f, "")}
+	v := &View{ViewSpec: s.readView(check, f, "")}
 	f.Done(readOnly...)
 	if err := f.Err(); err != nil {
 		return record.Doc{}, err
@@ -94,13 +99,17 @@ func (s *Service) ListViews(ctx context.Context, workspace ident.ID, by Caller, 
 
 // UpdateView applies a merge patch. A query is replaced as a whole.
 func (s *Service) UpdateView(ctx context.Context, cause record.Cause, by Caller, id ident.ID, match record.Match, patch *body.Value) (record.Doc, error) {
+	check, err := s.checker(ctx, cause.Workspace)
+	if err != nil {
+		return record.Doc{}, err
+	}
 	return s.views.change(ctx, cause, by, id, match, func(v *View, _ clock.Instant) (string, error) {
 		fixed := append([]string{"kind"}, readOnly...)
 		f, err := mergeWhole(v.Stored().JSON, patch, fixed, "query", "date_range")
 		if err != nil {
 			return "", err
 		}
-		spec := s.readView(ctx, cause.Workspace, f, v.Kind)
+		spec := s.readView(check, f, v.Kind)
 		f.Done(fixed...)
 		if err := f.Err(); err != nil {
 			return "", err
@@ -143,7 +152,7 @@ func mergeWhole(current []byte, patch *body.Value, fixed []string, whole ...stri
 
 // readView reads the writable fields. kind is that of an existing record, empty
 // for a new one.
-func (s *Service) readView(ctx context.Context, workspace ident.ID, f *body.Reader, kind string) ViewSpec {
+func (s *Service) readView(check CheckQuery, f *body.Reader, kind string) ViewSpec {
 	v := ViewSpec{Kind: kind, Visibility: private}
 	if kind == "" {
 		body.Set(&v.Kind, f.Choice("kind", body.Required, Kinds))
@@ -157,7 +166,7 @@ func (s *Service) readView(ctx context.Context, workspace ident.ID, f *body.Read
 	v.GroupBy = f.Text("group_by", body.Nullable, 1, MaxWord)
 	v.DateRange = s.readRange(f)
 	v.Compare = f.Choice("compare", body.Nullable, Compares)
-	v.Query = s.readQuery(ctx, workspace, f)
+	v.Query = readQuery(check, f)
 	v.Chart = f.Choice("chart", body.Nullable, Charts)
 	if v.Kind == KindReport && !sent(f, "query") {
 		f.Bad("query", "required", "is required for a report.", nil)
@@ -217,7 +226,7 @@ func sent(f *body.Reader, name string) bool {
 
 // readQuery reads an analytics query, nil for none. The query is stored as it
 // was sent, so that a preset keeps rolling.
-func (s *Service) readQuery(ctx context.Context, workspace ident.ID, f *body.Reader) jsontext.Value {
+func readQuery(check CheckQuery, f *body.Reader) jsontext.Value {
 	v := f.Typed("query", body.Nullable, func(v *body.Value) bool { return v.Kind == body.KindObject }, "an object")
 	if v == nil {
 		return nil
@@ -228,16 +237,19 @@ func (s *Service) readQuery(ctx context.Context, workspace ident.ID, f *body.Rea
 			f.Bad(path+"."+name, "unknown_field", "belongs to one call and cannot be saved.", nil)
 		}
 	}
-	err := s.Queries.CheckQuery(ctx, workspace, v)
-	invalid, is := errors.AsType[*fault.Error](err)
-	switch {
-	case is && len(invalid.Details) > 0:
+	if invalid, is := errors.AsType[*fault.Error](check(v)); is {
 		for _, d := range invalid.Details {
-			d.Message = strings.TrimPrefix(d.Message, d.Field+" ")
-			f.Bad(path+"."+d.Field, d.Code, d.Message, d.Meta)
+			f.Bad(path+"."+d.Field, d.Code, strings.TrimPrefix(d.Message, d.Field+" "), d.Meta)
 		}
-	case err != nil:
-		f.Bad(path, "invalid_value", "cannot be run.", nil)
 	}
 	return v.JSON()
+}
+
+// checker returns the check of queries of a workspace.
+func (s *Service) checker(ctx context.Context, workspace ident.ID) (CheckQuery, error) {
+	check, err := s.Queries.Checker(ctx, workspace)
+	if err != nil {
+		return nil, fmt.Errorf("prepare check of queries: %w", err)
+	}
+	return check, nil
 }
