@@ -77,6 +77,8 @@ func (o operation) least() account.Role {
 		return account.Admin
 	case o.asks():
 		return account.Viewer
+	case strings.HasSuffix(o.path, "/brand-kit"):
+		return account.Admin
 	case (f == "connections" || f == "webhook_endpoints" || f == "rates") && !strings.HasSuffix(o.path, "/sync"):
 		return account.Admin
 	}

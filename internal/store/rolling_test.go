@@ -173,7 +173,7 @@ func TestContractLast(t *testing.T) {
 		t.Fatal(err)
 	}
 	left, err := store.FindPending(t.Context(), e)
-	if err != nil || !slices.Equal(left.Start, []string{"0013_call_budget", "0014_platform_grant"}) || !slices.Equal(left.Contract, []string{"0012_isolation"}) {
+	if err != nil || !slices.Equal(left.Start, []string{"0013_call_budget", "0014_platform_grant", "0015_brand_kit"}) || !slices.Equal(left.Contract, []string{"0012_isolation", "0016_brand_kit"}) {
 		t.Errorf("pending are %v: %v", left, err)
 	}
 	if done, err := store.Migrate(t.Context(), e, now); err != nil || !slices.Equal(done, left.Start) {

@@ -1,4 +1,4 @@
--- kind: expand
+-- kind: contract
 -- The database keeps the kits of workspaces apart, as all tables since 0012.
 ALTER TABLE brand_kit ENABLE ROW LEVEL SECURITY;
 ALTER TABLE brand_kit FORCE ROW LEVEL SECURITY;
