@@ -77,6 +77,10 @@ func (o operation) least() account.Role {
 		return account.Admin
 	case o.asks():
 		return account.Viewer
+	case strings.HasSuffix(o.path, "/brand-kit"):
+		return account.Admin
+	case f == "saved-views" || f == "dashboards":
+		return account.Viewer // their own
 	case (f == "connections" || f == "webhook_endpoints" || f == "rates") && !strings.HasSuffix(o.path, "/sync"):
 		return account.Admin
 	}

@@ -173,7 +173,7 @@ func TestContractLast(t *testing.T) {
 		t.Fatal(err)
 	}
 	left, err := store.FindPending(t.Context(), e)
-	if err != nil || !slices.Equal(left.Start, []string{"0013_call_budget", "0014_platform_grant", "0015_word", "0016_word_isolation", "0017_report", "0018_report_isolation", "0019_annotation", "0020_annotation_isolation"}) || !slices.Equal(left.Contract, []string{"0012_isolation"}) {
+	if err != nil || !slices.Equal(left.Start, []string{"0013_call_budget", "0014_platform_grant", "0015_word", "0016_word_isolation", "0017_report", "0018_report_isolation", "0019_annotation", "0020_annotation_isolation", "0021_brand_kit", "0022_brand_kit"}) || !slices.Equal(left.Contract, []string{"0012_isolation"}) {
 		t.Errorf("pending are %v: %v", left, err)
 	}
 	if done, err := store.Migrate(t.Context(), e, now); err != nil || !slices.Equal(done, left.Start) {

@@ -72,6 +72,11 @@ func (f *Fonts) readFolders() (list []*fontFile) {
 // readFontFile reads which characters the fonts of a file have. It leaves the
 // outlines on disk.
 func readFontFile(folder fs.FS, name string, at int) (list []*fontFile) {
+	defer func() {
+		if recover() != nil { // As in loadFont.
+			list = nil
+		}
+	}()
 	file, err := folder.Open(name)
 	if err != nil {
 		return nil
@@ -125,8 +130,14 @@ func (f *fontFile) setStyle(l *opentype.Loader, name string, at int) {
 	f.rank = []int{at, slope, kind, int(math.Abs(float64(width - 5)))}
 }
 
-// loadFont reads a font, nil if it cannot be read any more.
-func loadFont(folder fs.FS, name string, i int) *typeface {
+// loadFont reads a font, nil if it cannot be read any more. The parser panics on
+// some damaged files; they are no fonts either.
+func loadFont(folder fs.FS, name string, i int) (t *typeface) {
+	defer func() {
+		if recover() != nil {
+			t = nil
+		}
+	}()
 	file, err := folder.Open(name)
 	if err != nil {
 		return nil

@@ -232,6 +232,10 @@ func (s *Scene) mirror() {
 		}
 		for j := range t.words {
 			t.words[j].x = w - t.words[j].x - t.words[j].width*t.size
+			// Letters that reach over the edge of their word do so on the same
+			// side as before.
+			word := t.words[j]
+			t.box = t.box.union(word.inkBounds().scale(t.size).shift(word.x, word.y))
 		}
 	}
 	if s.logo != nil {

@@ -64,29 +64,29 @@ func (s saliency) slide(across bool, share float64) float64 {
 	if part >= n {
 		return 0.5
 	}
-	var total, now float64
-	for i, v := range list {
+	var total float64
+	for _, v := range list {
 		total += v
-		if i < part {
-			now += v
-		}
 	}
 	if total == 0 {
 		return 0.5
 	}
+	// Of parts with as much to see, the one in the middle is best; in height the
+	// one above it, where faces are.
+	middle := 0.5
+	if !across {
+		middle = 0.42
+	}
 	best, at := math.Inf(-1), 0
-	for start := 0; start+part <= n; start++ {
-		if start > 0 {
-			now += list[start+part-1] - list[start-1]
-		}
-		// Of parts with as much to see, the one in the middle is best; in height
-		// the one above it, where faces are.
-		middle := 0.5
-		if !across {
-			middle = 0.42
+	for start := range n - part + 1 {
+		var seen float64
+		for i, v := range list[start : start+part] {
+			// What is near the edge of the part counts less.
+			edge := min(float64(i), float64(part-1-i)) / max(1, float64(part)/4)
+			seen += v * (0.6 + 0.4*min(1, edge))
 		}
 		away := math.Abs(float64(start)/float64(n-part) - middle)
-		if score := now/total - 0.12*away; score > best {
+		if score := seen/total - 0.08*away; score > best {
 			best, at = score, start
 		}
 	}

@@ -89,7 +89,9 @@ type directionRun struct {
 // words need it: numbers and Latin are read from left to right, also inside
 // Arabic, and other signs follow the picture.
 func splitDirections(runes []rune, rtl bool) (list []directionRun) {
-	if !slices.ContainsFunc(runes, isRTL) && !rtl {
+	// Choice: the signs of a Latin word stay with it: "Co." in Arabic keeps its
+	// point where readers of the name expect it.
+	if !slices.ContainsFunc(runes, isRTL) && (!rtl || isAgainst(runes, rtl)) {
 		return []directionRun{{false, runes}}
 	}
 	for i, r := range runes {

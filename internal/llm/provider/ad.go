@@ -20,6 +20,7 @@ func adFromDraft(b *creative.Brief, d *creative.Draft, s creative.Shape) (pictur
 		Colors: b.Brand.Colors, Width: s.Width, Height: s.Height, Seed: b.Seed,
 	}
 	ad.Photo, _ = b.Photo.(*picture.Photo)
+	all := ad
 	chooseHeadline(&ad, b, d)
 	// Choice: a button in another language than the text looks like a mistake.
 	// Without a translated label it shows an arrow.
@@ -29,7 +30,7 @@ func adFromDraft(b *creative.Brief, d *creative.Draft, s creative.Shape) (pictur
 	}
 	// Repeated text weakens a picture.
 	ad.Body = dropFinalCallToAction(firstTextWhere(b, d, func(text string) bool {
-		return !overlap(text, ad.Headline) && !repeatsButton(text, ad.CallToAction) && !repeats(text, &ad)
+		return !overlap(text, ad.Headline) && !repeatsButton(text, ad.CallToAction) && !repeats(text, &all)
 	}, "descriptions", "preheader", "short_text", "primary_text"))
 	// Each variant gets its own layout, and its own use of the colors.
 	for _, c := range d.Angle + ad.Headline {

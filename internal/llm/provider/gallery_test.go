@@ -4,6 +4,10 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,17 +25,19 @@ var update = flag.Bool("update", false, "rewrite the gallery")
 var galleryBriefs = []struct {
 	brief, title string
 	colors       []string
+	// product adds the photo of a product.
+	product bool
 }{
-	{"01-software-pm", "Software", []string{"#3b5bdb", "#edf2ff"}},
-	{"04-food-latte", "Food and drink", []string{"#6f4e37", "#f5ebe0"}},
-	{"07-local-plumber", "Local service", []string{"#0b7285", "#e3fafc"}},
-	{"10-fashion-wallets", "Fashion", []string{"#5f3dc4", "#f3f0ff"}},
-	{"13-nonprofit-shelter", "Non-profit", []string{"#2b8a3e", "#ebfbee"}},
-	{"15-event-jazz", "Event", []string{"#c2255c", "#fff0f6"}},
-	{"18-b2b-logistics", "B2B", []string{"#1864ab", "#e7f5ff"}},
-	{"24-travel-cabins", "Travel", []string{"#1b4332", "#d8f3dc"}},
-	{"27-ecom-blackfriday", "Sale", []string{"#111111", "#ffd43b"}},
-	{"34-german", "In German, from the prompt's own words", nil},
+	{"01-software-pm", "Software", []string{"#3b5bdb", "#edf2ff"}, false},
+	{"04-food-latte", "Food and drink", []string{"#6f4e37", "#f5ebe0"}, true},
+	{"07-local-plumber", "Local service", []string{"#0b7285", "#e3fafc"}, false},
+	{"10-fashion-wallets", "Fashion", []string{"#5f3dc4", "#f3f0ff"}, false},
+	{"13-nonprofit-shelter", "Non-profit", []string{"#2b8a3e", "#ebfbee"}, false},
+	{"15-event-jazz", "Event", []string{"#c2255c", "#fff0f6"}, false},
+	{"18-b2b-logistics", "B2B", []string{"#1864ab", "#e7f5ff"}, false},
+	{"24-travel-cabins", "Travel", []string{"#1b4332", "#d8f3dc"}, false},
+	{"27-ecom-blackfriday", "Sale", []string{"#111111", "#ffd43b"}, false},
+	{"34-german", "In German, from the prompt's own words", nil, false},
 }
 
 const (
@@ -42,7 +48,8 @@ const (
 
 What the built-in composer makes of ten prompts: no network, no key, no model. Each variant has an idea of its own, every text
 fits its channel's limits, and every number is one of the prompt's. Only a part is shown: each variant has more headlines for
-search, copy for every channel that is asked for, and pictures in 14 shapes, as PNG and SVG. A test makes this page.
+search, copy for every channel that is asked for, and pictures in 14 shapes, as PNG, JPEG and SVG. The pictures have the colors of
+a brand kit; offers are badges, prices are large, and the latte has the picture of a product on white. A test makes this page.
 `
 )
 
@@ -55,6 +62,10 @@ func TestGallery(t *testing.T) {
 		b := readBrief(t, g.brief)
 		b.Brand.Colors = g.colors
 		b.Facts = parser.Parse(b.Prompt, "", nil)
+		more := creative.Sizes[2:3]
+		if g.product {
+			b.Photo, more = readPhoto(t, painter), []creative.Shape{creative.Sizes[2], creative.Sizes[6]}
+		}
 		result, err := copywriter.New().Write(t.Context(), b)
 		if err != nil {
 			t.Fatalf("%s: %v", g.brief, err)
@@ -64,7 +75,7 @@ func TestGallery(t *testing.T) {
 		for i, d := range result.Drafts {
 			shapes := creative.Sizes[:1]
 			if i == 0 {
-				shapes = []creative.Shape{creative.Sizes[0], creative.Sizes[2]}
+				shapes = append([]creative.Shape{creative.Sizes[0]}, more...)
 			}
 			for _, s := range shapes {
 				p, err := painter.Paint(t.Context(), b, &d, s, "png")
@@ -81,6 +92,41 @@ func TestGallery(t *testing.T) {
 		}
 	}
 	checkFile(t, album, out.Bytes())
+}
+
+// readPhoto returns a drawn cup on white, as a photo of a product.
+func readPhoto(t *testing.T, painter *provider.Painter) creative.Photo {
+	t.Helper()
+	const side = 600
+	p := image.NewRGBA(image.Rect(0, 0, side, side))
+	inside := func(x, y, cx, cy, rx, ry float64) bool { return math.Pow((x-cx)/rx, 2)+math.Pow((y-cy)/ry, 2) <= 1 }
+	for i := range side * side {
+		x, y := float64(i%side), float64(i/side)
+		c := color.RGBA{255, 255, 255, 255}
+		light := uint8(20 * math.Cos((x-150)/90))
+		switch narrow := 150 - (y-180)/4; {
+		case inside(x, y, 280, 170, 135, 34):
+			c = color.RGBA{201, 160, 120, 255}
+		case inside(x, y, 280, 170, 152, 44):
+			c = color.RGBA{235, 230, 224, 255}
+		case y >= 170 && y < 470 && math.Abs(x-280) < narrow, y >= 470 && inside(x, y, 280, 470, 77, 20):
+			c = color.RGBA{90 + light, 130 + light, 120 + light, 255}
+		case inside(x, y, 425, 290, 80, 95) && !inside(x, y, 425, 290, 50, 62):
+			c = color.RGBA{80, 118, 108, 255}
+		case inside(x, y, 280, 490, 220, 34):
+			c = color.RGBA{232, 228, 222, 255}
+		}
+		p.SetRGBA(i%side, i/side, c)
+	}
+	var b bytes.Buffer
+	if err := png.Encode(&b, p); err != nil {
+		t.Fatal(err)
+	}
+	photo, err := painter.ReadPhoto(t.Context(), b.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return photo
 }
 
 // printDraft prints a part of a variant.

@@ -66,6 +66,7 @@ func Records(t *testing.T, open func(t *testing.T) store.Engine) {
 		{"rates", recordsRates},
 		{"rates by many", recordsRatesRace},
 		{"lists of rates", recordsRateLists},
+		{"brand kits", recordsBrandKits},
 		{"every failure leaves nothing", recordsNothingLeft},
 		{"a run in vain leaves nothing", recordsTwice},
 		{"one launch of 64", recordsLaunch},

@@ -37,7 +37,7 @@ type Step struct {
 // Steps are all uses of the store, in an order in which they work. Each may be
 // tried again after a failure.
 func (w *Fixture) Steps() []Step {
-	list := slices.Concat(w.accountSteps(), w.signInSteps(), w.campaignSteps(), w.audienceSteps(), w.assetSteps(), w.creativeSteps(), w.providerSteps(), w.connectionSteps(), w.syncSteps(), w.factSteps(), w.searchSteps(), w.reportSteps())
+	list := slices.Concat(w.accountSteps(), w.signInSteps(), w.campaignSteps(), w.audienceSteps(), w.assetSteps(), w.creativeSteps(), w.providerSteps(), w.brandKitSteps(), w.connectionSteps(), w.syncSteps(), w.factSteps(), w.searchSteps(), w.reportSteps())
 	return append(list, w.systemSteps()...)
 }
 

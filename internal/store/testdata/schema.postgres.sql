@@ -108,6 +108,14 @@ CREATE TABLE audit_head (
   hash text NOT NULL,
   PRIMARY KEY (workspace_id)
 );
+CREATE TABLE brand_kit (
+  workspace_id text COLLATE "C" NOT NULL,
+  version bigint NOT NULL,
+  updated_at bigint NOT NULL,
+  doc text NOT NULL,
+  checksum bigint,
+  PRIMARY KEY (workspace_id)
+);
 CREATE TABLE call_budget (
   account text COLLATE "C" NOT NULL,
   free_at bigint NOT NULL,

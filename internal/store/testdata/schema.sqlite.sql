@@ -99,6 +99,13 @@ CREATE TABLE audit_head (
   seq          BIGINT NOT NULL,
   hash         TEXT NOT NULL
 ) WITHOUT ROWID;
+CREATE TABLE brand_kit (
+  workspace_id TEXT NOT NULL PRIMARY KEY,
+  version      BIGINT NOT NULL,
+  updated_at   BIGINT NOT NULL,
+  doc          TEXT NOT NULL,
+  checksum     BIGINT
+) WITHOUT ROWID;
 CREATE TABLE call_budget (
   account    TEXT NOT NULL PRIMARY KEY,
   free_at    BIGINT NOT NULL,
