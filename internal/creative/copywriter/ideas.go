@@ -157,7 +157,7 @@ func (w *writer) peek(q query) (line, bool) {
 		if !ok || found && score <= top {
 			return
 		}
-		if q.whole && !endsSentence(l.text) || q.limit.Field == "short_text" && strings.ContainsAny(l.text, "#@{}") {
+		if q.whole && !endsSentence(l.text) || hasRefused(q.limit, l.text) {
 			return
 		}
 		if q.limit.Length(l.text) > room || slices.Contains(q.taken, l.text) {
@@ -178,6 +178,11 @@ func (w *writer) peek(q query) (line, bool) {
 		}
 	}
 	return best, found
+}
+
+// hasRefused reports characters that a short text must not have.
+func hasRefused(l policy.Limit, text string) bool {
+	return l.Field == "short_text" && strings.ContainsAny(text, "#@{}")
 }
 
 // saidOnce are the types of facts that a text says once. A name or a place may

@@ -334,9 +334,9 @@ func (t *text) sayPlain(fact mask) bool {
 	l := line{text: w.m.plain[fact], facts: fact}
 	if was := w.m.fill[copybank.PriceWas]; fact&w.maskOf(brief.Price) != 0 && w.m.have.Has(copybank.PriceWas) && t.said&was[0].fact == 0 {
 		price, _ := first(w.m.facts, brief.Price)
-		l = line{text: w.m.lang.with("say_any_price", price.Text+" "+w.m.lang.with("instead", was[0].text)), facts: fact | was[0].fact}
+		l = line{text: w.m.atStart(w.m.lang.with("say_any_price", price.Text+" "+w.m.lang.with("instead", was[0].text))), facts: fact | was[0].fact}
 	}
-	if l.text == "" || t.limit.Length(l.text) > t.query().room || !w.passes(&l, copybank.Description) || slices.Contains(t.taken, l.text) {
+	if l.text == "" || hasRefused(t.limit, l.text) || t.limit.Length(l.text) > t.query().room || !w.passes(&l, copybank.Description) || slices.Contains(t.taken, l.text) {
 		return false
 	}
 	t.add(&l)
@@ -362,7 +362,7 @@ func (t *text) sayBenefits(first mask) bool {
 			continue
 		}
 		one := w.m.listed[fact]
-		if one.text == "" || w.gate.bans(one.text) {
+		if one.text == "" || hasRefused(t.limit, one.text) || w.gate.bans(one.text) {
 			if fact == first {
 				return false
 			}
@@ -375,27 +375,8 @@ func (t *text) sayBenefits(first mask) bool {
 	if len(items) < 2 {
 		return false
 	}
-	sentence := sentenceCase(w.m.join(items)) + "."
-	if lead := w.leadIn(t); lead != "" {
-		with := strings.Replace(lead, "{x}", w.m.join(items), 1)
-		if t.limit.Length(with) <= room {
-			sentence = with
-		}
-	}
-	t.add(&line{text: sentence, facts: facts})
+	t.add(&line{text: sentenceCase(w.m.join(items)) + ".", facts: facts})
 	return true
-}
-
-// leadIn returns the words before a list of benefits, empty in short texts.
-func (w *writer) leadIn(t *text) string {
-	if w.m.lang == nil || t.limit.Hard < 200 {
-		return ""
-	}
-	list := w.m.lang.values["list_leads"]
-	if len(list) == 0 {
-		return ""
-	}
-	return list[w.variant%len(list)]
 }
 
 // item is a benefit in a list. thing says that it is a noun phrase.
