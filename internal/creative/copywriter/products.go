@@ -142,11 +142,21 @@ func (m *material) addPeople(text string, fact mask) {
 	if m.english {
 		bare, article := cutArticle(text)
 		one.text = m.inner(bare)
-		if words.NumberOf(bare) == words.One || article == "a" {
+		if words.NumberOf(bare) == words.One || article == "a" || m.isPerson(bare) {
 			one.within = words.Article(bare) + " " + one.text
 		}
 	}
 	m.fill[copybank.People] = append(m.fill[copybank.People], one)
+}
+
+// isPerson reports words for one person at work: "dental hygienist".
+func (m *material) isPerson(text string) bool {
+	list := strings.Fields(strings.ToLower(text))
+	if len(list) == 0 || len(list) > 4 || m.lang.has("phrase_words", text) || strings.ContainsAny(text, ",&+:0123456789") {
+		return false
+	}
+	last := list[len(list)-1]
+	return slices.ContainsFunc(m.lang.values["person_endings"], func(ending string) bool { return strings.HasSuffix(last, ending) })
 }
 
 // isCountable reports a phrase whose last word is in no list and has the form of one
