@@ -2,6 +2,7 @@ package copywriter
 
 import (
 	"cmp"
+	"math/bits"
 	"slices"
 	"strings"
 
@@ -119,6 +120,9 @@ func (t *text) open() {
 	w := t.w
 	product := w.maskOf(brief.Product)
 	if _, sure := w.m.set.First(brief.Product, brief.Sure); !sure && w.bank != nil && t.start() {
+		return
+	}
+	if t.limit.Hard >= leastForOwn && w.form() == formProse && t.startNamed() {
 		return
 	}
 	if w.bank == nil && t.openArranged() || t.openWithSentence(product) {
@@ -239,22 +243,42 @@ func (w *writer) groups(fact, said mask) []mask {
 	return list
 }
 
+// leastForOwn is the length of texts that can begin as the brief does.
+const leastForOwn = 400
+
+// startNamed opens a text with the first sentence of a brief if that one says what
+// the thing is: no pattern says it better.
+func (t *text) startNamed() bool {
+	first := t.w.firstSentence()
+	if first == 0 {
+		return false
+	}
+	named := t.w.m.within(t.w.m.facts[bits.TrailingZeros64(uint64(first))].Text)
+	return named&t.w.names() != 0 && t.startWith(first)
+}
+
 // start opens a text with the first sentence of a brief whose product is not known:
 // it says what the others are about.
 func (t *text) start() bool {
-	w := t.w
-	first, at := mask(0), 0
+	first := t.w.firstSentence()
+	return first != 0 && t.startWith(first)
+}
+
+// firstSentence returns the sentence with which the brief begins.
+func (w *writer) firstSentence() (first mask) {
+	at := 0
 	for i, f := range w.m.facts {
 		if f.Type == brief.Sentence && f.Start != nil && (first == 0 || *f.Start < at) {
 			first, at = mask(1)<<i, *f.Start
 		}
 	}
-	if first == 0 {
-		return false
-	}
+	return first
+}
+
+func (t *text) startWith(first mask) bool {
 	q := t.query(copybank.Description)
 	q.needs, q.told = first, true
-	l, ok := w.pick(q)
+	l, ok := t.w.pick(q)
 	if ok && l.sentence {
 		t.add(&l)
 	}

@@ -238,7 +238,8 @@ func (m *material) addOffer(text string, fact mask) {
 		m.add(copybank.Offer, text, fact)
 		if saved, ok := saving(text); ok {
 			m.add(copybank.OfferDo, saved, fact)
-		} else if first != "half" {
+		} else if first != "half" && !m.lang.has("condition_words", text) {
+			// "Get £99 if you sign up" would be a gift.
 			m.add(copybank.OfferDo, "get "+withGiftArticle(text), fact)
 		}
 	default:
