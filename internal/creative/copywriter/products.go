@@ -258,7 +258,8 @@ func (m *material) addOffer(text string, fact mask) {
 func withGiftArticle(text string) string {
 	first, rest, _ := strings.Cut(text, " ")
 	noun, _, _ := strings.Cut(rest, " worth ")
-	if first != "free" && !strings.HasSuffix(first, "%") || startsWithWords(rest, "off") || words.NumberOf(noun) != words.One {
+	noun, _, _ = strings.Cut(noun, " of ")
+	if first != "free" && !strings.HasSuffix(first, "%") && !strings.HasSuffix(first, "-day") || startsWithWords(rest, "off") || words.NumberOf(noun) != words.One {
 		return text
 	}
 	return words.Article(text) + " " + text
