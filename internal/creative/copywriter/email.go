@@ -61,16 +61,12 @@ func (w *writer) email(l policy.Limit) string {
 	return strings.Join(blocks, "\n\n")
 }
 
-// reasons are the benefits, two as sentences and more as a list with words before
-// it.
+// reasons are the benefits, two as sentences and more as a list.
 func (w *writer) reasons(t *text, benefits mask) string {
 	if bits.OnesCount64(uint64(benefits&^t.said)) <= mostInProse {
 		return t.sayAll(benefits)
 	}
 	list := t.bullets("- ")
-	if lead, _, ok := strings.Cut(w.leadIn(t), "{x}"); ok && list != "" {
-		list = strings.TrimSpace(lead) + "\n\n" + list
-	}
 	if rest := t.sayAll(benefits); rest != "" && list != "" {
 		return list + "\n\n" + rest
 	} else if list == "" {

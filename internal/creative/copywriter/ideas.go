@@ -157,7 +157,7 @@ func (w *writer) peek(q query) (line, bool) {
 		if !ok || found && score <= top {
 			return
 		}
-		if q.whole && !endsSentence(l.text) || q.limit.Field == "short_text" && strings.ContainsAny(l.text, "#@{}") {
+		if q.whole && !endsSentence(l.text) || hasRefused(q.limit, l.text) {
 			return
 		}
 		if q.limit.Length(l.text) > room || slices.Contains(q.taken, l.text) {
@@ -178,6 +178,11 @@ func (w *writer) peek(q query) (line, bool) {
 		}
 	}
 	return best, found
+}
+
+// hasRefused reports characters that a short text must not have.
+func hasRefused(l policy.Limit, text string) bool {
+	return l.Field == "short_text" && strings.ContainsAny(text, "#@{}")
 }
 
 // saidOnce are the types of facts that a text says once. A name or a place may
@@ -205,8 +210,8 @@ func (w *writer) score(l *line, q *query, role copybank.Role) (int, bool) {
 	if q.paired && w.m.have.Has(copybank.PriceWas) && l.facts&w.maskOf(brief.Price) != 0 && l.facts&w.maskOf(brief.PreviousPrice) == 0 {
 		return 0, false
 	}
-	if role == copybank.Sentence && (l.facts&q.said&w.maskOf(brief.Product) != 0 || l.id != "" && slices.Contains(q.ids, l.id)) {
-		return 0, false // A text names the thing in one sentence, and says nothing in the same words twice.
+	if role == copybank.Sentence && (!l.sentence && l.facts&q.said&w.maskOf(brief.Product) != 0 || l.id != "" && slices.Contains(q.ids, l.id)) {
+		return 0, false // A text names the thing in one sentence beside those of the brief, and says nothing in the same words twice.
 	}
 	if role == copybank.Sentence && l.angle == "intro" && q.limit.Hard < leastForPlace && len(w.m.fill[copybank.People]) == 0 {
 		return 0, false // "We offer mugs." wastes a short text.

@@ -132,7 +132,7 @@ func (m *material) addPlain(f brief.Fact, fact mask) {
 	default:
 	}
 	if sentence := m.lang.with(name, strings.TrimSuffix(text, ".")); sentence != "" {
-		m.plain[fact] = sentence
+		m.plain[fact] = m.atStart(sentence)
 	}
 }
 

@@ -2,6 +2,7 @@ package copywriter
 
 import (
 	"cmp"
+	"math/bits"
 	"slices"
 	"strings"
 
@@ -119,6 +120,9 @@ func (t *text) open() {
 	w := t.w
 	product := w.maskOf(brief.Product)
 	if _, sure := w.m.set.First(brief.Product, brief.Sure); !sure && w.bank != nil && t.start() {
+		return
+	}
+	if t.limit.Hard >= leastForOwn && w.form() == formProse && t.startNamed() {
 		return
 	}
 	if w.bank == nil && t.openArranged() || t.openWithSentence(product) {
@@ -239,22 +243,42 @@ func (w *writer) groups(fact, said mask) []mask {
 	return list
 }
 
+// leastForOwn is the length of texts that can begin as the brief does.
+const leastForOwn = 400
+
+// startNamed opens a text with the first sentence of a brief if that one says what
+// the thing is: no pattern says it better.
+func (t *text) startNamed() bool {
+	first := t.w.firstSentence()
+	if first == 0 {
+		return false
+	}
+	named := t.w.m.within(t.w.m.facts[bits.TrailingZeros64(uint64(first))].Text)
+	return named&t.w.names() != 0 && t.startWith(first)
+}
+
 // start opens a text with the first sentence of a brief whose product is not known:
 // it says what the others are about.
 func (t *text) start() bool {
-	w := t.w
-	first, at := mask(0), 0
+	first := t.w.firstSentence()
+	return first != 0 && t.startWith(first)
+}
+
+// firstSentence returns the sentence with which the brief begins.
+func (w *writer) firstSentence() (first mask) {
+	at := 0
 	for i, f := range w.m.facts {
 		if f.Type == brief.Sentence && f.Start != nil && (first == 0 || *f.Start < at) {
 			first, at = mask(1)<<i, *f.Start
 		}
 	}
-	if first == 0 {
-		return false
-	}
+	return first
+}
+
+func (t *text) startWith(first mask) bool {
 	q := t.query(copybank.Description)
 	q.needs, q.told = first, true
-	l, ok := w.pick(q)
+	l, ok := t.w.pick(q)
 	if ok && l.sentence {
 		t.add(&l)
 	}
@@ -334,9 +358,9 @@ func (t *text) sayPlain(fact mask) bool {
 	l := line{text: w.m.plain[fact], facts: fact}
 	if was := w.m.fill[copybank.PriceWas]; fact&w.maskOf(brief.Price) != 0 && w.m.have.Has(copybank.PriceWas) && t.said&was[0].fact == 0 {
 		price, _ := first(w.m.facts, brief.Price)
-		l = line{text: w.m.lang.with("say_any_price", price.Text+" "+w.m.lang.with("instead", was[0].text)), facts: fact | was[0].fact}
+		l = line{text: w.m.atStart(w.m.lang.with("say_any_price", price.Text+" "+w.m.lang.with("instead", was[0].text))), facts: fact | was[0].fact}
 	}
-	if l.text == "" || t.limit.Length(l.text) > t.query().room || !w.passes(&l, copybank.Description) || slices.Contains(t.taken, l.text) {
+	if l.text == "" || hasRefused(t.limit, l.text) || t.limit.Length(l.text) > t.query().room || !w.passes(&l, copybank.Description) || slices.Contains(t.taken, l.text) {
 		return false
 	}
 	t.add(&l)
@@ -362,7 +386,7 @@ func (t *text) sayBenefits(first mask) bool {
 			continue
 		}
 		one := w.m.listed[fact]
-		if one.text == "" || w.gate.bans(one.text) {
+		if one.text == "" || hasRefused(t.limit, one.text) || w.gate.bans(one.text) {
 			if fact == first {
 				return false
 			}
@@ -375,27 +399,8 @@ func (t *text) sayBenefits(first mask) bool {
 	if len(items) < 2 {
 		return false
 	}
-	sentence := sentenceCase(w.m.join(items)) + "."
-	if lead := w.leadIn(t); lead != "" {
-		with := strings.Replace(lead, "{x}", w.m.join(items), 1)
-		if t.limit.Length(with) <= room {
-			sentence = with
-		}
-	}
-	t.add(&line{text: sentence, facts: facts})
+	t.add(&line{text: sentenceCase(w.m.join(items)) + ".", facts: facts})
 	return true
-}
-
-// leadIn returns the words before a list of benefits, empty in short texts.
-func (w *writer) leadIn(t *text) string {
-	if w.m.lang == nil || t.limit.Hard < 200 {
-		return ""
-	}
-	list := w.m.lang.values["list_leads"]
-	if len(list) == 0 {
-		return ""
-	}
-	return list[w.variant%len(list)]
 }
 
 // item is a benefit in a list. thing says that it is a noun phrase.

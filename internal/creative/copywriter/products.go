@@ -142,11 +142,21 @@ func (m *material) addPeople(text string, fact mask) {
 	if m.english {
 		bare, article := cutArticle(text)
 		one.text = m.inner(bare)
-		if words.NumberOf(bare) == words.One || article == "a" {
+		if words.NumberOf(bare) == words.One || article == "a" || m.isPerson(bare) {
 			one.within = words.Article(bare) + " " + one.text
 		}
 	}
 	m.fill[copybank.People] = append(m.fill[copybank.People], one)
+}
+
+// isPerson reports words for one person at work: "dental hygienist".
+func (m *material) isPerson(text string) bool {
+	list := strings.Fields(strings.ToLower(text))
+	if len(list) == 0 || len(list) > 4 || m.lang.has("phrase_words", text) || strings.ContainsAny(text, ",&+:0123456789") {
+		return false
+	}
+	last := list[len(list)-1]
+	return slices.ContainsFunc(m.lang.values["person_endings"], func(ending string) bool { return strings.HasSuffix(last, ending) })
 }
 
 // isCountable reports a phrase whose last word is in no list and has the form of one
@@ -228,7 +238,8 @@ func (m *material) addOffer(text string, fact mask) {
 		m.add(copybank.Offer, text, fact)
 		if saved, ok := saving(text); ok {
 			m.add(copybank.OfferDo, saved, fact)
-		} else if first != "half" {
+		} else if first != "half" && !m.lang.has("condition_words", text) {
+			// "Get £99 if you sign up" would be a gift.
 			m.add(copybank.OfferDo, "get "+withGiftArticle(text), fact)
 		}
 	default:
@@ -247,7 +258,8 @@ func (m *material) addOffer(text string, fact mask) {
 func withGiftArticle(text string) string {
 	first, rest, _ := strings.Cut(text, " ")
 	noun, _, _ := strings.Cut(rest, " worth ")
-	if first != "free" && !strings.HasSuffix(first, "%") || startsWithWords(rest, "off") || words.NumberOf(noun) != words.One {
+	noun, _, _ = strings.Cut(noun, " of ")
+	if first != "free" && !strings.HasSuffix(first, "%") && !strings.HasSuffix(first, "-day") || startsWithWords(rest, "off") || words.NumberOf(noun) != words.One {
 		return text
 	}
 	return words.Article(text) + " " + text
