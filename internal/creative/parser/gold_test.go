@@ -122,7 +122,7 @@ func (c *tally) recall() float64    { return 100 * float64(c.recalled) / float64
 func (c *tally) precision() float64 { return 100 * float64(c.right) / float64(max(1, c.found)) }
 
 // goldTypes are the types that the gold files have.
-var goldTypes = strings.Fields("product kind offer price previous_price deadline when place audience benefits proof call_to_action contact code terms avoid must_include")
+var goldTypes = strings.Fields("product kind offer price previous_price deadline when place audience benefits proof call_to_action contact code terms avoid must_include sentence")
 
 // foundTexts are the texts of a type that lines are made of.
 func foundTexts(u *brief.Understood, t string) (list []string) {
@@ -135,6 +135,13 @@ func foundTexts(u *brief.Understood, t string) (list []string) {
 		return u.Avoid
 	case "must_include":
 		return u.MustInclude
+	case "sentence":
+		// What is kept whole can be repeated, whatever type it has.
+		for _, f := range u.Facts {
+			if f.Type == brief.Sentence || f.Type.Repeated() && f.Confidence >= brief.Sure || f.Type == brief.Offer {
+				list = append(list, f.Text)
+			}
+		}
 	default:
 		for _, f := range u.Facts {
 			if f.Type.Field() == t && f.Confidence >= brief.Sure {
@@ -152,6 +159,10 @@ func scoreBrief(g *goldBrief, report func(text string)) map[string]tally {
 	scores := map[string]tally{}
 	for _, t := range goldTypes {
 		found, gold, c := foundTexts(u, t), wantedOf(g.Facts[t]), tally{}
+		if t == "sentence" {
+			scores[t] = wholeScore(g, found, report)
+			continue
+		}
 		if t == "kind" {
 			gold = []wanted{{texts: g.Facts[t], optional: len(g.Facts[t]) == 0 || slices.Contains(g.Facts[t], "general")}}
 		}
@@ -178,6 +189,20 @@ func scoreBrief(g *goldBrief, report func(text string)) map[string]tally {
 		scores[t] = c
 	}
 	return scores
+}
+
+// wholeScore counts the sentences of a brief that are there as they are written. A
+// part of one is none, and other sentences are not wrong.
+func wholeScore(g *goldBrief, found []string, report func(text string)) (c tally) {
+	for _, want := range g.Facts["sentence"] {
+		c.wanted++
+		if slices.ContainsFunc(found, func(text string) bool { return strings.Trim(text, ".!") == strings.Trim(want, ".!") }) {
+			c.recalled++
+		} else {
+			report(fmt.Sprintf("%s %s sentence: missing %q", g.ID, g.Form, want))
+		}
+	}
+	return c
 }
 
 // goldBriefs reads a gold file. The prompts of the blind briefs are in their own

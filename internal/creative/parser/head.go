@@ -55,25 +55,21 @@ const longestContext = 130
 // says what the brief says.
 func (r *reader) keepContext() {
 	r.doubtPrices()
+	r.doubtRoles()
 	for _, c := range slices.Clone(r.found) {
 		switch c.t {
 		case brief.Offer, brief.Price, brief.PreviousPrice, brief.Deadline, brief.When:
 		default:
 			continue
 		}
-		if c.conf >= brief.Sure || slices.ContainsFunc(r.found, func(o candidate) bool {
-			return (o.t == brief.Sentence || o.t == brief.Benefit) && o.from <= c.from && c.to <= o.to
+		from, to := r.sentenceAround(c.from, c.to)
+		// An item of a list is kept if no fact has the rest of it.
+		part := r.form == formBullets && r.lex != nil && isFigured(r.text(from, to)) && !r.isCovered(from, to)
+		if c.conf >= brief.Sure && !part || slices.ContainsFunc(r.found, func(o candidate) bool {
+			return (o.t == brief.Sentence || o.t == brief.Benefit || o.t == brief.Terms) && o.from <= c.from && c.to <= o.to
 		}) {
 			continue
 		}
-		from, to := c.from, c.to
-		for from > 0 && !r.startsLine(from) && !r.isMark(from-1, ".!?;•*") {
-			from--
-		}
-		for to < len(r.tokens) && !r.startsLine(to) && !r.isMark(to, ".!?;") {
-			to++
-		}
-		from, to = r.trim(from, to)
 		contact := slices.ContainsFunc(r.tokens[from:to], func(t token) bool { return t.kind == phone || t.kind == address })
 		if contact || len(r.text(from, to)) > longestContext || r.lex != nil && (r.isInstruction(from, to) || r.isHostile(from, to) || r.isChat(from, to)) {
 			continue
@@ -168,7 +164,7 @@ func (r *reader) doubtPrices() {
 	}
 	for k := range r.found {
 		c := &r.found[k]
-		if c.t != brief.Price || c.conf < brief.Sure || c.conf >= brief.Labeled || r.corrects[c.from] || single && r.tokens[c.to-1].kind != money {
+		if c.t != brief.Price || c.conf < brief.Sure || c.conf >= brief.Labeled || r.corrects[c.from] || single && r.tokens[c.to-1].kind != money && !r.isMark(c.to-1, ")") {
 			continue
 		}
 		start := r.clauseStart(c.from, 0)

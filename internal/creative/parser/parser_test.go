@@ -10,10 +10,11 @@ import (
 	"fanfare/internal/creative/brief"
 )
 
-// sure lists the facts that patterns use, as "type: text".
+// sure lists the facts that patterns use, as "type: text". Sentences are checked by
+// the gold files.
 func sure(u *brief.Understood) (list []string) {
 	for _, f := range u.Facts {
-		if f.Confidence >= brief.Sure {
+		if f.Confidence >= brief.Sure && f.Type != brief.Sentence {
 			list = append(list, fmt.Sprintf("%s: %s", f.Type, f.Text))
 		}
 	}

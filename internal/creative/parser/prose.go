@@ -9,7 +9,7 @@ import (
 )
 
 // maxSentence is the length of the longest sentence that a writer repeats.
-const maxSentence = 140
+const maxSentence = 180
 
 // maxParagraph is the number of sentences of a paragraph of a page that tells
 // about the thing. A longer one tells a story.
@@ -136,7 +136,13 @@ func (r *reader) readSentence(from, to int) {
 	if r.form == formMessage && r.statements <= 3 && !r.hasProduct(brief.Guessed) {
 		r.productOfChat(from, to)
 	}
-	if r.callToAction(from, to) || r.isChat(from, to) || r.story || r.requirement(from, to) {
+	if r.callToAction(from, to) {
+		if r.form == formProse {
+			r.wholeSentence(from, to)
+		}
+		return
+	}
+	if r.isChat(from, to) || r.story || r.requirement(from, to) {
 		return
 	}
 	r.products(from, to)
@@ -309,7 +315,8 @@ func (r *reader) wholeSentence(from, to int) {
 	}
 	for i := start; i < end; i++ {
 		t := &r.tokens[i]
-		if r.taken[i] == brief.Contact || r.taken[i] == brief.Terms || r.taken[i] == brief.CallToAction {
+		// The only contact of the prompt is known as one; a second one is not.
+		if r.taken[i] == brief.Contact && (r.form != formProse || r.contactCount() > 1) || r.taken[i] == brief.Terms || r.taken[i] == brief.CallToAction && r.form != formProse {
 			return
 		}
 		// "I teach pilates" is said by one person; "I want" is said to us.
@@ -320,7 +327,21 @@ func (r *reader) wholeSentence(from, to int) {
 	if r.depends(start, end) || shouts(text) {
 		return
 	}
-	r.found = append(r.found, candidate{t: brief.Sentence, from: start, to: end, conf: brief.Guessed})
+	conf := brief.Guessed
+	if r.form == formProse && r.ends(&line{from: start, to: end}) {
+		conf = brief.Sure // The user wrote it for people to read.
+	}
+	r.found = append(r.found, candidate{t: brief.Sentence, from: start, to: end, conf: conf})
+}
+
+// contactCount counts the phone numbers and addresses of the prompt.
+func (r *reader) contactCount() (n int) {
+	for i := range r.tokens {
+		if k := r.tokens[i].kind; k == phone || k == address {
+			n++
+		}
+	}
+	return n
 }
 
 func startsUpper(text string) bool {
