@@ -236,8 +236,11 @@ func (l *lexicon) add(form string, class int, languages languageSet) {
 		l.tails.add(foldText(tail), e)
 		return
 	}
-	node := &l.words
-	for _, x := range parseText(form).tokens {
+	node, tokens := &l.words, parseText(form).tokens
+	if len(tokens) == 1 && tokens[0].text == numberWord {
+		panic(fmt.Sprintf("policy data: the entry %q of class %d is any number: write the class number", form, class))
+	}
+	for _, x := range tokens {
 		next := node.next[x.text]
 		if next == nil {
 			next = &lexiconNode{}
