@@ -209,18 +209,18 @@ var operations = map[string]Permission{
 	"queryAnalytics":        {Viewer, "analytics", Read},
 
 	// Choice: views and dashboards belong to the scope group of analytics, because
-	// most of them show metrics. Every role may keep private ones; report.Caller
-	// restricts sharing.
+	// most of them show metrics. report.Caller restricts changes of what others
+	// have shared.
 	"listSavedViews":   {Viewer, "analytics", Read},
 	"getSavedView":     {Viewer, "analytics", Read},
-	"createSavedView":  {Viewer, "analytics", Write},
-	"updateSavedView":  {Viewer, "analytics", Write},
-	"archiveSavedView": {Viewer, "analytics", Write},
+	"createSavedView":  {Editor, "analytics", Write},
+	"updateSavedView":  {Editor, "analytics", Write},
+	"archiveSavedView": {Editor, "analytics", Write},
 	"listDashboards":   {Viewer, "analytics", Read},
 	"getDashboard":     {Viewer, "analytics", Read},
-	"createDashboard":  {Viewer, "analytics", Write},
-	"updateDashboard":  {Viewer, "analytics", Write},
-	"archiveDashboard": {Viewer, "analytics", Write},
+	"createDashboard":  {Editor, "analytics", Write},
+	"updateDashboard":  {Editor, "analytics", Write},
+	"archiveDashboard": {Editor, "analytics", Write},
 
 	"listAnnotations":   {Viewer, "analytics", Read},
 	"getAnnotation":     {Viewer, "analytics", Read},

@@ -63,7 +63,7 @@ func (a *API) reportRoutes() []route {
 // reportCaller returns the user behind the request. A key acts for the user who
 // created it.
 func (r *request) reportCaller() report.Caller {
-	return report.Caller{User: r.caller.User.ID, Share: r.caller.Role.AtLeast(account.Editor), Manage: r.caller.Role.AtLeast(account.Admin)}
+	return report.Caller{User: r.caller.User.ID, Manage: r.caller.Role.AtLeast(account.Admin)}
 }
 
 func (a *API) listKept(k *kept) handler {

@@ -91,9 +91,6 @@ func (s *Service) UpdateDashboard(ctx context.Context, cause record.Cause, by Ca
 		if err := checkLive(&d.Head); err != nil {
 			return "", err
 		}
-		if err := by.checkShare(spec.Visibility == private); err != nil {
-			return "", err
-		}
 		if len(record.Diff(&d.DashboardSpec, &spec)) == 0 {
 			return "", nil
 		}

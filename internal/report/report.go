@@ -60,11 +60,11 @@ type Head struct {
 	OwnerID ident.ID `json:"owner_id"`
 }
 
-// Caller is the user behind a request. Share allows sharing with the workspace.
-// Manage allows changing what others have shared.
+// Caller is the user behind a request. Manage allows changing what others have
+// shared.
 type Caller struct {
-	User          ident.ID
-	Share, Manage bool
+	User   ident.ID
+	Manage bool
 }
 
 // Service implements the operations of this package.
@@ -126,11 +126,7 @@ func (k *keeper[T, P]) event(change string) []record.Event {
 
 // create stores a new record.
 func (k *keeper[T, P]) create(ctx context.Context, cause record.Cause, by Caller, v *T) (record.Doc, error) {
-	p := P(v)
-	if err := by.checkShare(p.private()); err != nil {
-		return record.Doc{}, err
-	}
-	t := k.now()
+	p, t := P(v), k.now()
 	now := clock.At(t)
 	*p.head() = Head{ID: ident.New(k.prefix, t, k.random), Status: StatusActive, OwnerID: by.User}
 	*p.common() = record.Common{WorkspaceID: cause.Workspace, Version: 1, CreatedBy: cause.Actor, CreatedAt: now, UpdatedAt: now}
@@ -174,7 +170,7 @@ func (k *keeper[T, P]) change(ctx context.Context, cause record.Cause, by Caller
 			return record.Doc{}, err
 		}
 		if p.head().OwnerID != by.User && !by.Manage {
-			return record.Doc{}, forbidden("Only its owner and admins can change this record. Save a copy of your own.")
+			return record.Doc{}, notOwner()
 		}
 		if err := match.Check(p.common().Version); err != nil {
 			return record.Doc{}, err
@@ -203,16 +199,9 @@ func (k *keeper[T, P]) archive(ctx context.Context, cause record.Cause, by Calle
 	})
 }
 
-// checkShare returns a fault if the caller may not create or keep a record of
-// this visibility.
-func (by Caller) checkShare(private bool) error {
-	if private || by.Share {
-		return nil
-	}
-	return forbidden("Your role allows private records only; to share one, it must be editor or higher.")
-}
-
-func forbidden(message string) error {
+// notOwner is the fault of a change of what another user has shared.
+func notOwner() error {
+	const message = "Only its owner and admins can change this record. Save a copy of your own."
 	return fault.New(fault.InsufficientPermissions, message, fault.Detail{Code: string(fault.InsufficientPermissions), Message: message})
 }
 

@@ -102,9 +102,9 @@ func newFixture(t *testing.T) fixture {
 
 var (
 	cause  = record.Cause{Workspace: "wks_1", Actor: record.System}
-	viewer = report.Caller{User: "usr_viewer"}
-	editor = report.Caller{User: "usr_editor", Share: true}
-	admin  = report.Caller{User: "usr_admin", Share: true, Manage: true}
+	other  = report.Caller{User: "usr_other"}
+	editor = report.Caller{User: "usr_editor"}
+	admin  = report.Caller{User: "usr_admin", Manage: true}
 )
 
 func sent(t *testing.T, text string) *body.Value {
@@ -154,7 +154,7 @@ func TestCreateView(t *testing.T) {
 		`{"kind":"report","name":"R","page":"analytics","query":{"metrics":["spend"],"cursor":"x"}}`:                                                           "validation_failed query.cursor:unknown_field",
 		`{"kind":"list","name":" "}`:                                                                                                                           "validation_failed kind:invalid_value name:too_short page:required",
 	} {
-		_, err := newFixture(t).s.CreateView(t.Context(), cause, viewer, sent(t, text))
+		_, err := newFixture(t).s.CreateView(t.Context(), cause, other, sent(t, text))
 		if got := outcome(err); got != want {
 			t.Errorf("%s: got %s want %s", text, got, want)
 		}
@@ -165,13 +165,9 @@ func TestCreateView(t *testing.T) {
 func TestWhoMay(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	_, err := f.s.CreateView(t.Context(), cause, viewer, sent(t, view+`,"visibility":"shared"}`))
-	if got := outcome(err); got != "insufficient_permissions" {
-		t.Errorf("a viewer shares: got %s", got)
-	}
 	for visibility, want := range map[string]map[report.Caller][3]string{
-		"private": {viewer: {"not_found", "not_found", "not_found"}, editor: {"ok", "ok", "ok"}, admin: {"not_found", "not_found", "not_found"}},
-		"shared":  {viewer: {"ok", "insufficient_permissions", "insufficient_permissions"}, editor: {"ok", "ok", "ok"}, admin: {"ok", "ok", "ok"}},
+		"private": {other: {"not_found", "not_found", "not_found"}, editor: {"ok", "ok", "ok"}, admin: {"not_found", "not_found", "not_found"}},
+		"shared":  {other: {"ok", "insufficient_permissions", "insufficient_permissions"}, editor: {"ok", "ok", "ok"}, admin: {"ok", "ok", "ok"}},
 	} {
 		for caller, outcomes := range want {
 			d, err := f.s.CreateView(t.Context(), cause, editor, sent(t, fmt.Sprintf(`%s,"visibility":%q}`, view, visibility)))
@@ -186,7 +182,7 @@ func TestWhoMay(t *testing.T) {
 			}
 		}
 	}
-	if _, err := f.s.ListViews(t.Context(), "wks_1", viewer, page.Query{}); err != nil {
+	if _, err := f.s.ListViews(t.Context(), "wks_1", other, page.Query{}); err != nil {
 		t.Error(err)
 	}
 	for _, s := range f.views.saves {
@@ -274,7 +270,7 @@ func TestDashboards(t *testing.T) {
 		{editor, "private", "ok", []string{tile("a", 0, 0, 6, 4, of(mine)), tile("b", 6, 0, 6, 4, `,"query":{"metrics":["spend"]}`), tile("c", 0, 4, 12, 1, `,"title":"Heading"`)}},
 		{editor, "shared", "ok", []string{tile("a", 0, 0, 6, 4, of(ours))}},
 		{editor, "shared", "validation_failed tiles[0].saved_view_id:invalid_value", []string{tile("a", 0, 0, 6, 4, of(mine))}},
-		{viewer, "private", "validation_failed tiles[0].saved_view_id:not_found", []string{tile("a", 0, 0, 6, 4, of(mine))}},
+		{other, "private", "validation_failed tiles[0].saved_view_id:not_found", []string{tile("a", 0, 0, 6, 4, of(mine))}},
 		{editor, "private", "validation_failed tiles[0].saved_view_id:invalid_value", []string{tile("a", 0, 0, 6, 4, of(list))}},
 		{editor, "private", "validation_failed tiles[0].saved_view_id:archived", []string{tile("a", 0, 0, 6, 4, of(gone))}},
 		{editor, "private", "validation_failed tiles[0].query:incompatible_fields", []string{tile("a", 0, 0, 6, 4, of(mine)+`,"query":{"metrics":["spend"]}`)}},
@@ -283,7 +279,6 @@ func TestDashboards(t *testing.T) {
 		{editor, "private", "validation_failed tiles[1]:invalid_value", []string{tile("a", 0, 0, 6, 4, ""), tile("b", 5, 3, 2, 2, "")}},
 		{editor, "private", "validation_failed tiles[1].id:duplicate_item", []string{tile("a", 0, 0, 6, 4, ""), tile("a", 6, 3, 2, 2, "")}},
 		{editor, "private", "validation_failed tiles[0].height:too_large tiles[0].width:too_small", []string{tile("a", 0, 0, 0, 25, "")}},
-		{viewer, "shared", "insufficient_permissions", nil},
 	} {
 		text := fmt.Sprintf(`{"name":"D","visibility":%q,"tiles":[%s]}`, tt.visibility, strings.Join(tt.tiles, ","))
 		_, err := f.s.CreateDashboard(t.Context(), cause, tt.by, sent(t, text))

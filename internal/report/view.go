@@ -117,9 +117,6 @@ func (s *Service) UpdateView(ctx context.Context, cause record.Cause, by Caller,
 		if err := checkLive(&v.Head); err != nil {
 			return "", err
 		}
-		if err := by.checkShare(spec.Visibility == private); err != nil {
-			return "", err
-		}
 		if len(record.Diff(&v.ViewSpec, &spec)) == 0 {
 			return "", nil
 		}
