@@ -66,7 +66,7 @@ func (c sizing) arrangeLargest(z zone, from, least float64) (best *arrangement) 
 		if best == nil {
 			least = max(least, head*0.6)
 		}
-		if now := head * (1 - 0.5*got.raggedness); now > score {
+		if now := head * (1 - 0.44*got.raggedness); now > score {
 			best, score = got, now
 		}
 		if best.raggedness < 0.1 {

@@ -76,10 +76,14 @@ func palettes(colors []rgb) []palette {
 		if second == sheet {
 			list[0].panel = night
 		}
+	case main.isMiddling():
+		// Choice: such a color needs black text, which looks heavy on a large
+		// area.
+		list = append(list, palette{onSheet, onMain})
 	default:
 		list = append(list, palette{onMain, onSecond}, palette{onSheet, onMain})
 	}
-	if second != sheet && !second.isGlaring() && !second.isPale() {
+	if second != sheet && !second.isGlaring() && !second.isPale() && !second.isMiddling() {
 		list = append(list, palette{onSecond, onMain})
 	}
 	return list
@@ -90,6 +94,10 @@ func (c rgb) isGlaring() bool {
 	tone := c.lch()
 	return tone.c > 0.19 && tone.l > 0.78
 }
+
+// isMiddling reports whether a color is dark to the eye, but not dark enough for
+// white text.
+func (c rgb) isMiddling() bool { return contrast(c, white) < minContrast && c.lch().l < 0.66 }
 
 // isPale reports whether a color is nearly white.
 func (c rgb) isPale() bool { return c.lch().l > 0.93 }

@@ -1,10 +1,12 @@
 package provider
 
 import (
+	"cmp"
 	_ "embed"
 	"hash/fnv"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"fanfare/internal/creative"
@@ -22,15 +24,10 @@ func adFromDraft(b *creative.Brief, d *creative.Draft, s creative.Shape) (pictur
 	ad.Photo, _ = b.Photo.(*picture.Photo)
 	all := ad
 	chooseHeadline(&ad, b, d)
-	// Choice: a button in another language than the text looks like a mistake.
-	// Without a translated label it shows an arrow.
-	ad.CallToAction = "→"
-	if b.Language == "" || strings.HasPrefix(strings.ToLower(b.Language), "en") {
-		ad.CallToAction = buttonLabel(d.CallToAction)
-	}
+	ad.CallToAction = buttonLabel(d.CallToAction, b.Language)
 	// Repeated text weakens a picture.
 	ad.Body = dropFinalCallToAction(firstTextWhere(b, d, func(text string) bool {
-		return !overlap(text, ad.Headline) && !repeatsButton(text, ad.CallToAction) && !repeats(text, &all)
+		return !overlap(text, ad.Headline) && !strings.EqualFold(strings.TrimRight(text, ".!"), ad.Brand) && !repeatsButton(text, ad.CallToAction) && !repeats(text, &all)
 	}, "descriptions", "preheader", "short_text", "primary_text"))
 	// Each variant gets its own layout, and its own use of the colors.
 	for _, c := range d.Angle + ad.Headline {
@@ -54,7 +51,8 @@ func adFromDraft(b *creative.Brief, d *creative.Draft, s creative.Shape) (pictur
 var headlineFields = []string{"headlines", "long_headline", "subject", "short_text", "primary_text", "script"}
 
 // chooseHeadline chooses the first headline of the draft that does not repeat the
-// badge or the price. If all do, there is no badge.
+// badge or the price and is about the same as the first. If all do, there is no
+// badge.
 func chooseHeadline(ad *picture.Ad, b *creative.Brief, d *creative.Draft) {
 	first := firstText(b, d, headlineFields...)
 	ad.Headline = first
@@ -62,7 +60,7 @@ func chooseHeadline(ad *picture.Ad, b *creative.Brief, d *creative.Draft) {
 		return
 	}
 	other := firstTextWhere(b, d, func(text string) bool {
-		return !repeats(text, ad) && !strings.EqualFold(text, ad.Brand) && len(strings.Fields(text)) > 1
+		return !repeats(text, ad) && sharesSubject(text, first, ad.Brand)
 	}, headlineFields[0])
 	switch {
 	case other != "":
@@ -70,6 +68,18 @@ func chooseHeadline(ad *picture.Ad, b *creative.Brief, d *creative.Draft) {
 	case ad.Offer.Main != "" && strings.Contains(first, ad.Offer.Main):
 		ad.Offer = picture.Offer{}
 	}
+}
+
+// sharesSubject reports whether two texts have a longer word in common that is
+// not of the brand's name.
+func sharesSubject(a, b, brand string) bool {
+	words := func(s string) []string {
+		return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	}
+	others, name := words(b), words(brand)
+	return slices.ContainsFunc(words(a), func(w string) bool {
+		return utf8.RuneCountInString(w) > 3 && slices.Contains(others, w) && !slices.Contains(name, w)
+	})
 }
 
 // repeats reports whether a text has what the badge or the price shows.
@@ -184,10 +194,31 @@ func dropEmoji(s string) string {
 	}, s)), " ")
 }
 
+//go:embed data/buttons.txt
+var buttonData string
+
+// buttonLabels are the labels by call to action and language.
+var buttonLabels = func() map[string]string {
+	all := map[string]string{}
+	for row := range strings.SplitSeq(buttonData, "\n") {
+		if f := strings.SplitN(row, " ", 3); len(f) == 3 && f[0] != "#" {
+			all[f[0]+" "+f[1]] = f[2]
+		}
+	}
+	return all
+}()
+
 // buttonLabel returns the label of a call to action.
-func buttonLabel(action string) string {
+//
+// Choice: a button in another language than the text looks like a mistake.
+// Without a label in that language it shows an arrow.
+func buttonLabel(action, language string) string {
 	if action == "" {
 		action = "learn_more"
+	}
+	language, _, _ = strings.Cut(strings.ToLower(language), "-")
+	if language != "" && language != "en" {
+		return cmp.Or(buttonLabels[action+" "+language], "→")
 	}
 	words := strings.ReplaceAll(action, "_", " ")
 	return strings.ToUpper(words[:1]) + words[1:]

@@ -64,8 +64,8 @@ func TestNothingTwice(t *testing.T) {
 	t.Parallel()
 	p := provider.NewPainter()
 	for want, headlines := range map[string][]string{
-		"Leaf & Co. Tea for quiet mornings. 20% off. Shop now.": {"Green tea: 20% off", "Leaf & Co", "Tea", "Tea for quiet mornings"},
-		"Leaf & Co. Green tea: 20% off. Shop now.":              {"Green tea: 20% off", "Save 20% now"},
+		"Leaf & Co. Green tea for quiet mornings. 20% off. Shop now.": {"Green tea: 20% off", "Leaf & Co", "Ends Sunday", "Green tea for quiet mornings"},
+		"Leaf & Co. Green tea: 20% off. Shop now.":                    {"Green tea: 20% off", "Save 20% now"},
 	} {
 		d := &creative.Draft{ByChannel: map[string]policy.Copy{"display": {Headlines: headlines, Descriptions: []string{"Now 20% off."}}}, CallToAction: "shop_now"}
 		got, err := p.Paint(t.Context(), withFacts("offer", "20% off"), d, squareShape, "jpeg")
@@ -74,6 +74,28 @@ func TestNothingTwice(t *testing.T) {
 		}
 		if got.AltText != want || got.MIMEType != "image/jpeg" {
 			t.Errorf("got %q (%s) want %q", got.AltText, got.MIMEType, want)
+		}
+	}
+}
+
+// TestButtonLabels checks that every call to action has a label in each language
+// of the built-in composer.
+func TestButtonLabels(t *testing.T) {
+	t.Parallel()
+	p := provider.NewPainter()
+	for _, action := range creative.CallsToAction {
+		seen := map[string]bool{}
+		for _, language := range []string{"de", "fr", "es-MX", "it", "pt-BR"} {
+			d := displayDraft("Leaf", "")
+			d.CallToAction = action
+			got, err := p.Paint(t.Context(), testBrief(language), d, creative.Sizes[0], "svg")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if seen[got.AltText] || got.AltText == "Leaf & Co. Leaf." {
+				t.Errorf("%s in %s: got %q", action, language, got.AltText)
+			}
+			seen[got.AltText] = true
 		}
 	}
 }

@@ -37,7 +37,7 @@ func TestPaint(t *testing.T) {
 		{"no language", "", "Green tea!", "Hand-picked in spring", "Leaf & Co. Green tea. Hand-picked in spring. Shop now."},
 		{"a regional English", "en-GB", "Green tea", "", "Leaf & Co. Green tea. Shop now."},
 		{"the same twice", "en", "Green tea", "green tea.", "Leaf & Co. Green tea. Shop now."},
-		{"German, whose button would be English", "de", "Grüner Tee", "Von Hand gepflückt", "Leaf & Co. Grüner Tee. Von Hand gepflückt."},
+		{"German", "de", "Grüner Tee", "Von Hand gepflückt", "Leaf & Co. Grüner Tee. Von Hand gepflückt. Jetzt einkaufen."},
 		{"Greek", "el", "Πράσινο τσάι", "", "Leaf & Co. Πράσινο τσάι."},
 		{"Cyrillic", "ru", "Зелёный чай", "Собран весной", "Leaf & Co. Зелёный чай. Собран весной."},
 		{"emoji", "en", "Green 🍵 tea ❤️", "☀️ Hand-picked", "Leaf & Co. Green tea. Hand-picked. Shop now."},
