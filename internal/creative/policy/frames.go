@@ -193,6 +193,8 @@ type frameMatch struct {
 	frame *frame
 	hit
 	words string
+	// parts are the places of the parts so far.
+	parts []hit
 }
 
 // reading has the words of a text by class, while its frames are looked for.
@@ -293,7 +295,7 @@ func (r *reading) find(f *frame, list []frameMatch) []frameMatch {
 	}
 	for _, class := range f.parts[0].classes {
 		for _, h := range r.hits.of(class) {
-			m, ok := r.match(f, frameMatch{f, h.hit, r.claimWords(f.parts[0], h.hit)}, 1)
+			m, ok := r.match(f, frameMatch{f, h.hit, r.claimWords(f.parts[0], h.hit), []hit{h.hit}}, 1)
 			if ok && m.end > m.start && (r.lenient || !r.excepted(f, m.hit)) {
 				list = append(list, m)
 			}
@@ -326,15 +328,22 @@ func (r *reading) match(f *frame, m frameMatch, n int) (frameMatch, bool) {
 			joined := hit{min(m.start, o.start), max(m.end, o.end), m.languages & o.languages}
 			after := o.start >= m.end && o.start-m.end <= part.gap && r.joins(f, part, m.end, o.start)
 			before := part.either && o.end <= m.start && m.start-o.end <= part.gap && r.joins(f, part, o.end, m.start)
-			if joined.languages == 0 || !after && !before {
+			inside := part.either && m.surrounds(o.hit)
+			if joined.languages == 0 || !after && !before && !inside {
 				continue
 			}
-			if result, ok := r.match(f, frameMatch{f, joined, m.words + r.claimWords(part, o.hit)}, n+1); ok {
+			next := frameMatch{f, joined, m.words + r.claimWords(part, o.hit), append(m.parts[:n:n], o.hit)}
+			if result, ok := r.match(f, next, n+1); ok {
 				return result, true
 			}
 		}
 	}
 	return frameMatch{}, false
+}
+
+// surrounds reports whether a part is between the parts so far.
+func (m *frameMatch) surrounds(o hit) bool {
+	return m.start <= o.start && o.end <= m.end && !slices.ContainsFunc(m.parts, o.overlaps)
 }
 
 // joins reports whether the tokens between two parts do not separate them.
