@@ -28,6 +28,12 @@ type frame struct {
 	// one within three words, not those that overlap a match of these groups.
 	unless, without, before []int
 	not                     []string
+	// wide is the frame with larger gaps, in any order and in several sentences,
+	// for a text that has no match of the frame itself. An exception anywhere
+	// excludes it.
+	wide *frame
+	// isWide is set for such a frame.
+	isWide bool
 }
 
 // framePart is one element of a frame: a word of one of the classes.
@@ -87,6 +93,9 @@ func (set *frameSet) read(text string, languages languageSet) {
 				f.before = set.classesOf(f, words[1:])
 			case "not":
 				f.not = words[1:]
+			case "wide":
+				gap, _ := strconv.Atoi(words[1])
+				f.wide = f.widened(gap)
 			default:
 				panic(fmt.Sprintf("policy frame %q: unknown section %q", f.text, section))
 			}
@@ -98,6 +107,25 @@ func (set *frameSet) read(text string, languages languageSet) {
 		set.frames = append(set.frames, f)
 	}
 }
+
+// widened returns the frame with gaps of a number of words. It must be read up
+// to here: the section is the last one.
+func (f *frame) widened(gap int) *frame {
+	wide := *f
+	wide.isWide, wide.across = true, true
+	wide.without, wide.unless = slices.Concat(f.without, f.unless), nil
+	wide.parts = slices.Clone(f.parts)
+	for i := range wide.parts[1:] {
+		if part := &wide.parts[i+1]; part.gap >= minWidened {
+			part.gap, part.either = max(part.gap, gap), true
+		}
+	}
+	return &wide
+}
+
+// minWidened is the smallest gap that a wide frame enlarges: words that belong
+// together stay together.
+const minWidened = 2
 
 func (set *frameSet) readParts(f *frame, text string, languages languageSet) {
 	for text != "" {
@@ -165,6 +193,8 @@ type frameMatch struct {
 	frame *frame
 	hit
 	words string
+	// parts are the places of the parts so far.
+	parts []hit
 }
 
 // reading has the words of a text by class, while its frames are looked for.
@@ -216,7 +246,7 @@ func (p *parsedText) readFrames() []frameMatch {
 		for _, f := range set.byClass[class] {
 			if !tried[f] {
 				tried[f] = true
-				list = r.find(f, list)
+				list = r.findWidely(f, list)
 			}
 		}
 	}
@@ -228,7 +258,10 @@ func (p *parsedText) readFrames() []frameMatch {
 
 // rank is the order of frames that match the same words.
 func (set *frameSet) rank(f *frame) int {
-	if f.languages == allLanguages {
+	switch {
+	case f.isWide:
+		return 2
+	case f.languages == allLanguages:
 		return 1
 	}
 	return 0
@@ -240,6 +273,15 @@ func findFrames(rule string) func(*parsedText, *sourceIndex) []span {
 }
 
 func (s span) overlaps(o span) bool { return s.start < o.end && o.start < s.end }
+
+// findWidely adds the matches of a frame, or else those of its wide one.
+func (r *reading) findWidely(f *frame, list []frameMatch) []frameMatch {
+	n := len(list)
+	if list = r.find(f, list); len(list) == n && f.wide != nil {
+		list = r.find(f.wide, list)
+	}
+	return list
+}
 
 // find adds the matches of a frame.
 func (r *reading) find(f *frame, list []frameMatch) []frameMatch {
@@ -253,7 +295,7 @@ func (r *reading) find(f *frame, list []frameMatch) []frameMatch {
 	}
 	for _, class := range f.parts[0].classes {
 		for _, h := range r.hits.of(class) {
-			m, ok := r.match(f, frameMatch{f, h.hit, r.claimWords(f.parts[0], h.hit)}, 1)
+			m, ok := r.match(f, frameMatch{f, h.hit, r.claimWords(f.parts[0], h.hit), []hit{h.hit}}, 1)
 			if ok && m.end > m.start && (r.lenient || !r.excepted(f, m.hit)) {
 				list = append(list, m)
 			}
@@ -286,15 +328,22 @@ func (r *reading) match(f *frame, m frameMatch, n int) (frameMatch, bool) {
 			joined := hit{min(m.start, o.start), max(m.end, o.end), m.languages & o.languages}
 			after := o.start >= m.end && o.start-m.end <= part.gap && r.joins(f, part, m.end, o.start)
 			before := part.either && o.end <= m.start && m.start-o.end <= part.gap && r.joins(f, part, o.end, m.start)
-			if joined.languages == 0 || !after && !before {
+			inside := part.either && m.surrounds(o.hit)
+			if joined.languages == 0 || !after && !before && !inside {
 				continue
 			}
-			if result, ok := r.match(f, frameMatch{f, joined, m.words + r.claimWords(part, o.hit)}, n+1); ok {
+			next := frameMatch{f, joined, m.words + r.claimWords(part, o.hit), append(m.parts[:n:n], o.hit)}
+			if result, ok := r.match(f, next, n+1); ok {
 				return result, true
 			}
 		}
 	}
 	return frameMatch{}, false
+}
+
+// surrounds reports whether a part is between the parts so far.
+func (m *frameMatch) surrounds(o hit) bool {
+	return m.start <= o.start && o.end <= m.end && !slices.ContainsFunc(m.parts, o.overlaps)
 }
 
 // joins reports whether the tokens between two parts do not separate them.
