@@ -255,7 +255,7 @@ func readBulk(f *body.Reader) (*bulk, error) {
 	if b.ids = f.IDs("ids", MaxBulk); len(b.ids) == 0 {
 		b.ids = nil
 	}
-	if o := f.Nested("filter", body.Nullable); o != nil {
+	if o := f.Nested("filter", body.Optional); o != nil {
 		b.query = readBulkFilter(o)
 	}
 	body.Set(&b.after, f.ID("after", body.Nullable))
@@ -265,8 +265,10 @@ func readBulk(f *body.Reader) (*bulk, error) {
 	}
 	f.Done()
 	switch {
-	case b.query == nil && b.ids == nil:
+	case f.Object.Get("filter") == nil && f.Object.Get("ids") == nil:
 		f.Bad("ids", "required", "is required without a filter.", nil)
+	case b.query == nil && b.ids == nil && f.Err() == nil:
+		f.Bad("ids", "too_few_items", "must have at least 1 item.", fault.Meta{"minimum": 1})
 	case b.query != nil && b.ids != nil:
 		f.Bad("filter", "incompatible_fields", "cannot stand beside ids.", nil)
 	case b.after != "" && b.query == nil:
@@ -299,22 +301,10 @@ func readBulkFilter(o *body.Reader) *page.Query {
 }
 
 func (ch *change) read(o *body.Reader) {
-	if b := o.Nested("budget", body.Nullable); b != nil {
-		currency := money.Currency("USD")
-		if ch.currency = b.Currency("currency", body.Nullable); ch.currency != nil {
-			currency = *ch.currency
-		}
-		if sent(b, "amount") && !sent(b, "currency") {
-			b.Bad(b.At("currency"), "required", "is required beside amount, so that no campaign in another currency is changed.", nil)
-		}
-		ch.amount = b.Amount("amount", body.Nullable, currency)
-		ch.percent = b.Between("percent", body.Nullable, MinPercent, MaxPercent)
-		b.Done()
-		if sent(b, "amount") == sent(b, "percent") {
-			b.Bad(b.At("amount"), "invalid_value", "or percent is needed, and not both.", nil)
-		}
+	if b := o.Nested("budget", body.Optional); b != nil {
+		ch.readBudget(b)
 	}
-	if s := o.Nested("schedule", body.Nullable); s != nil {
+	if s := o.Nested("schedule", body.Optional); s != nil {
 		s.Instant("start_at")
 		s.Instant("end_at")
 		s.Done()
@@ -332,10 +322,18 @@ func (ch *change) read(o *body.Reader) {
 	}
 }
 
-// sent reports whether a member is there and not null.
-func sent(f *body.Reader, name string) bool {
-	v := f.Object.Get(name)
-	return v != nil && v.Kind != body.KindNull
+// readBudget reads a percentage, or an amount with its currency, so that no
+// campaign in another currency gets the amount.
+func (ch *change) readBudget(b *body.Reader) {
+	if b.Object.Get("percent") != nil {
+		ch.percent = b.Between("percent", body.Required, MinPercent, MaxPercent)
+	} else {
+		currency := money.Currency("USD")
+		ch.currency = b.Currency("currency", body.Required)
+		body.Set(&currency, ch.currency)
+		ch.amount = b.Amount("amount", body.Required, currency)
+	}
+	b.Done()
 }
 
 func readTags(o *body.Reader, name string) []string {

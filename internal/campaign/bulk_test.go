@@ -177,7 +177,7 @@ func TestBulkRefuses(t *testing.T) {
 		`{"ids":["cmp_1"],"change":{"add_tags":["a"],"remove_tags":["A"]}}`:                                      "change.add_tags[0]:duplicate_item",
 		`{"ids":["cmp_1"],"change":{"budget":{"percent":-100}}}`:                                                 "change.budget.percent:too_small",
 		`{"ids":["cmp_1"],"change":{"budget":{"amount":"1"}}}`:                                                   "change.budget.currency:required",
-		`{"ids":["cmp_1"],"change":{"budget":{"amount":"1","currency":"USD","percent":1}}}`:                      "change.budget.amount:invalid_value",
+		`{"ids":["cmp_1"],"change":{"budget":{"amount":"1","currency":"USD","percent":1}}}`:                      "change.budget.amount:unknown_field change.budget.currency:unknown_field",
 		`{"filter":{"status":["running"],"owner":"x"},"change":{"schedule":{"end_at":"soon","timezone":"UTC"}}}`: "change.schedule.end_at:invalid_format change.schedule.timezone:unknown_field filter.owner:unknown_field filter.status[0]:invalid_value",
 	} {
 		_, err := bulk(c, body)

@@ -37,8 +37,9 @@ var samples = map[string]any{
 	"order_by": []any{}, "empty_rows": false, "cursor": nil, "dry_run": false,
 	// A sandbox can be connected without more, and has no account of this name.
 	"platform": "sandbox", "accounts": []any{}, "links": []any{},
-	// Tiles must not overlap, and a report has a query.
-	"tiles": []any{}, "kind": "view",
+	// Tiles must not overlap and show a report or a query; no tag is added and
+	// removed.
+	"tiles": []any{}, "saved_view_id": nil, "add_tags": []any{}, "remove_tags": []any{}, "percent": 10,
 	"client_email":                       "reporting@example.iam.gserviceaccount.com",
 	"#/components/schemas/SyncModeInput": "backfill",
 }
@@ -122,7 +123,7 @@ var beyond = withKeyFile(map[string]string{
 
 // stricter are members with more rules than a schema can say: the limits of a
 // channel, the path of a line. Tests of the slice check these rules.
-var stricter = map[string]string{"updateVariant": "content", "regenerateVariantLine": "field"}
+var stricter = map[string]string{"updateVariant": "content", "regenerateVariantLine": "field", "createDashboard": "tiles", "updateDashboard": "tiles"}
 
 // absent are values of the contract that only some installations support.
 var absent = map[string][]string{"provider": {"openai", "anthropic", "gemini"}}

@@ -98,7 +98,7 @@ func TestSearch(t *testing.T) {
 		if got := look(c.Client, "zebra winter", ""); len(got.Results) != 0 {
 			t.Errorf("archived: got %+v", got)
 		}
-		if got := look(c.Client, id, ""); fmt.Sprint(got.Results[0].Actions) != "[restore]" {
+		if got := look(c.Client, id, ""); fmt.Sprint(got.Results[0].Actions) != "[duplicate restore]" {
 			t.Errorf("archived, by id: got %+v", got)
 		}
 	})

@@ -142,8 +142,8 @@ func TestCreateView(t *testing.T) {
 	for text, want := range map[string]string{
 		view + `}`: "ok",
 		view + `,"date_range":{"preset":"last_7_days"},"compare":"previous_year","filters":[{"field":"status","values":["active"]}],"sort":{"field":"spend"}}`: "ok",
-		view + `,"date_range":{"preset":"last_7_days","start_date":"2026-11-01"}}`:                                                                             "validation_failed date_range:invalid_value",
-		view + `,"date_range":{"start_date":"2026-11-01"}}`:                                                                                                    "validation_failed date_range:invalid_value",
+		view + `,"date_range":{"preset":"last_7_days","start_date":"2026-11-01"}}`:                                                                             "validation_failed date_range.start_date:incompatible_fields",
+		view + `,"date_range":{"start_date":"2026-11-01"}}`:                                                                                                    "validation_failed date_range.end_date:required",
 		view + `,"date_range":{"start_date":"2026-11-02","end_date":"2026-11-01"}}`:                                                                            "validation_failed date_range.end_date:invalid_value",
 		view + `,"date_range":{"preset":"someday"}}`:                                                                                                           "validation_failed date_range.preset:invalid_value",
 		view + `,"filters":[{"field":"a"},{"field":"a"}],"columns":["x","x"]}`:                                                                                 "validation_failed columns[1]:duplicate_item filters[1].field:duplicate_item",

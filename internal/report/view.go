@@ -205,10 +205,16 @@ func (s *Service) readRange(f *body.Reader) *DateRange {
 	}
 	d := DateRange{Preset: o.Choice("preset", body.Optional, s.Presets), StartDate: o.Day("start_date"), EndDate: o.Day("end_date")}
 	o.Done()
-	preset, start, end := sent(o, "preset"), sent(o, "start_date"), sent(o, "end_date")
+	preset := o.Object.Get("preset") != nil
+	for _, name := range []string{"start_date", "end_date"} {
+		switch there := o.Object.Get(name) != nil; {
+		case preset && there:
+			f.Bad("date_range."+name, "incompatible_fields", "cannot stand beside preset.", nil)
+		case !preset && !there:
+			f.Bad("date_range."+name, "required", "is required without a preset.", nil)
+		}
+	}
 	switch {
-	case preset && (start || end), !preset && !(start && end):
-		f.Bad("date_range", "invalid_value", "needs either preset, or start_date and end_date.", nil)
 	case d.StartDate != nil && d.EndDate != nil && *d.EndDate < *d.StartDate:
 		f.Bad("date_range.end_date", "invalid_value", "must not be before start_date.", fault.Meta{"start_date": d.StartDate.String()})
 	}

@@ -109,9 +109,11 @@ func (t *table) unranked(ctx context.Context, e Engine, workspace ident.ID, q pa
 	}
 }
 
-// ids returns the ids of matching records. more extends the statement.
+// ids returns the ids of matching records. more extends the statement. The
+// version is read only so that no index has all columns: SQLite would read such
+// an index whole instead of finding each id of a list.
 func (t *table) ids(ctx context.Context, e Engine, workspace ident.ID, q page.Query, more func(*builder)) ([]string, error) {
-	b := newStatement(`SELECT id FROM `+t.name+` WHERE workspace_id = `, workspace)
+	b := newStatement(`SELECT id, version FROM `+t.name+` WHERE workspace_id = `, workspace)
 	b.where(t, workspace, q)
 	more(b)
 	rows, err := b.query(ctx, e)
@@ -121,6 +123,7 @@ func (t *table) ids(ctx context.Context, e Engine, workspace ident.ID, q page.Qu
 	var list []string
 	for rows.Next() {
 		list = append(list, rows.Text())
+		rows.Int()
 	}
 	return list, nil
 }

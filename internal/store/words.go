@@ -241,12 +241,15 @@ func (s *Index) having(ctx context.Context, workspace ident.ID, kind search.Type
 	return ids, nil
 }
 
-// candidates reads what the ranking needs of records.
+// candidates reads what the ranking needs of records. The version is read only
+// so that no index has all columns: SQLite would read such an index whole
+// instead of finding each id, 16 times slower with 100,000 campaigns
+// (BenchmarkSearch).
 func (s *Index) candidates(ctx context.Context, workspace ident.ID, t *table, ids []string) ([]search.Candidate, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	b := newStatement(`SELECT id, name, status FROM `+t.name+` WHERE workspace_id = `, workspace)
+	b := newStatement(`SELECT id, name, status, version FROM `+t.name+` WHERE workspace_id = `, workspace)
 	in(b, `id`, ids)
 	rows, err := b.query(ctx, s.db.engine)
 	if err != nil {
@@ -255,6 +258,7 @@ func (s *Index) candidates(ctx context.Context, workspace ident.ID, t *table, id
 	var list []search.Candidate
 	for rows.Next() {
 		list = append(list, search.Candidate{ID: ident.ID(rows.Text()), Name: rows.Text(), Status: rows.Text()})
+		rows.Int()
 	}
 	return list, nil
 }
