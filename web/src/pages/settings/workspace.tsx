@@ -1,4 +1,5 @@
 import { Card, PageHeader } from "../../ui/display";
+import { BrandKit } from "./brandkit";
 import { Identifiers } from "./identifiers";
 import { PlanCard } from "./plan";
 import { WorkspaceForm } from "./workspaceform";
@@ -11,6 +12,9 @@ export function WorkspaceSettings() {
       <div className="grid gap-4">
         <Card title="Workspace">
           <WorkspaceForm />
+        </Card>
+        <Card title="Brand" sub="How generated ads look and sound.">
+          <BrandKit />
         </Card>
         <PlanCard />
         <Card title="Rules">
