@@ -221,7 +221,7 @@ func newMaker(t testing.TB, tenant *fanfaretest.Tenant) *maker {
 // to.
 var collections = map[string]string{
 	"seed_audience_id": "/v1/audiences", "audience_id": "/v1/audiences", "campaign_id": "/v1/campaigns", "creative_id": "/v1/creative", "asset_id": "/v1/assets",
-	"like_variant_id": "/v1/variants",
+	"like_variant_id": "/v1/variants", "photo_asset_id": "/v1/assets", "logo_asset_id": "/v1/assets",
 }
 
 // realID returns the id of a record that a member may refer to.
@@ -238,7 +238,7 @@ func (m *maker) realID(member string) string {
 
 // isReference reports whether a member is the id of another record.
 func isReference(ref *openapi3.SchemaRef) bool {
-	return ref != nil && slices.Contains([]string{"#/components/schemas/Id", "#/components/schemas/IdInputOrNull", "#/components/schemas/LikeVariantId", recordID}, ref.Ref)
+	return ref != nil && slices.Contains([]string{"#/components/schemas/Id", "#/components/schemas/IdInputOrNull", "#/components/schemas/LikeVariantId", "#/components/schemas/PhotoAssetId", recordID}, ref.Ref)
 }
 
 // recordID is a reference of which there may be several that exclude each

@@ -27,7 +27,7 @@ func adFromDraft(b *creative.Brief, d *creative.Draft, s creative.Shape) (pictur
 	ad.CallToAction = buttonLabel(d.CallToAction, b.Language)
 	// Repeated text weakens a picture.
 	ad.Body = dropFinalCallToAction(firstTextWhere(b, d, func(text string) bool {
-		return !overlap(text, ad.Headline) && !strings.EqualFold(strings.TrimRight(text, ".!"), ad.Brand) && !repeatsButton(text, ad.CallToAction) && !repeats(text, &all)
+		return !overlap(text, ad.Headline) && !strings.EqualFold(strings.TrimRight(dropFinalCallToAction(text), ".!"), ad.Brand) && !repeatsButton(text, ad.CallToAction) && !repeats(text, &all)
 	}, "descriptions", "preheader", "short_text", "primary_text"))
 	// Each variant gets its own layout, and its own use of the colors.
 	for _, c := range d.Angle + ad.Headline {

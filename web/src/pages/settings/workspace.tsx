@@ -1,5 +1,6 @@
 import { t } from "../../text/settings";
 import { Card, PageHeader } from "../../ui/display";
+import { BrandKit } from "./brandkit";
 import { Identifiers } from "./identifiers";
 import { PlanCard } from "./plan";
 import { WorkspaceForm } from "./workspaceform";
@@ -12,6 +13,9 @@ export function WorkspaceSettings() {
       <div className="grid gap-4">
         <Card title={t.general.workspace}>
           <WorkspaceForm />
+        </Card>
+        <Card title="Brand" sub="How generated ads look and sound.">
+          <BrandKit />
         </Card>
         <PlanCard />
         <Card title={t.general.policies}>
